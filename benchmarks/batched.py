@@ -9,7 +9,7 @@ that a stack gives what the package gives sample by sample.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -21,16 +21,15 @@ from reldep.stats.units import Units, square
 Array = npt.NDArray[np.float64]
 Pair = tuple[str, str]
 
-SCALES_OF_MEAN = (0.25, 0.5, 1.0, 2.0, 4.0)
-
 
 @dataclass(frozen=True, eq=False)
 class Stack:
-    """A kernel on a stack of B samples: matrices without diagonal, and how a scale moves them.
+    """A kernel on a stack of B samples: centred matrices, and how a scale moves them.
 
     Attributes
     ----------
     kernel : ndarray, shape (B, m, m)
+        Centred when the stack is made: no diagonal, rows that sum to 0.
     slope : ndarray, shape (B, m, m), or None
         The derivative in the scale that the data chose.
     moves : ndarray, shape (B, m), or None
@@ -40,14 +39,16 @@ class Stack:
     kernel: Array
     slope: Array | None = None
     moves: Array | None = None
-    sums: Array = field(init=False)
 
     def __post_init__(self) -> None:
-        rows = np.arange(self.kernel.shape[1])
-        for matrix in (self.kernel, self.slope):
-            if matrix is not None:
-                matrix[:, rows, rows] = 0.0
-        object.__setattr__(self, "sums", self.kernel.sum(axis=2))
+        K, m = self.kernel, self.kernel.shape[1]
+        diagonal = np.arange(m)
+        K[:, diagonal, diagonal] = 0.0
+        sums = K.sum(axis=2)
+        effects = (sums - sums.sum(axis=1, keepdims=True) / (2 * (m - 1))) / (m - 2)
+        K -= effects[:, :, None]
+        K -= effects[:, None, :]
+        K[:, diagonal, diagonal] = 0.0
 
 
 def distances(x: Array) -> Array:
@@ -70,36 +71,13 @@ def median_scale(D: Array) -> tuple[Array, Array]:
     """Return the median distance of every sample, and the influence of every row on it."""
     m = D.shape[1]
     upper = D.reshape(len(D), m * m).take(_upper_triangle(m), axis=1)
-    upper.sort(axis=1)
-    scale, density = np.empty(len(D)), np.empty(len(D))
+    scale, density = np.median(upper, axis=1), np.empty(len(D))
     for b, row in enumerate(upper):
-        scale[b] = _middle(row)
-        if row[0] > 0:
-            density[b] = _sorted_density(row, scale[b], m)
-            continue
         if scale[b] <= 0:  # more than half of the distances are 0
             scale[b] = np.median(row[row > 0])
         density[b] = _density(row, scale[b], m)
     share = ((scale[:, None, None] >= D).sum(axis=2) - 1.0) / (m - 1)
     return scale, -2.0 * (share - share.mean(axis=1, keepdims=True)) / density[:, None]
-
-
-def _middle(row: Array, level: float = 0.5) -> float:
-    """Return a quantile of sorted numbers, as NumPy does."""
-    place = level * (len(row) - 1)
-    low = int(place)
-    high = min(low + 1, len(row) - 1)
-    return float(row[low] + (place - low) * (row[high] - row[low]))
-
-
-def _sorted_density(row: Array, median: float, m: int) -> float:
-    """Estimate the density of sorted distances without ties at their median."""
-    spread = min(row.std(), (_middle(row, 0.75) - _middle(row, 0.25)) / 1.34)
-    width = 0.9 * spread * (m * (m - 1) / 2) ** -0.2
-    # Distances farther away add less than rounding.
-    near = row[slice(*np.searchsorted(row, (median - 9.0 * width, median + 9.0 * width)))]
-    bumps = np.exp(-0.5 * ((near - median) / width) ** 2).sum()
-    return float(bumps / (len(row) * width * np.sqrt(2.0 * np.pi)))
 
 
 def _density(upper: Array, median: float, m: int) -> float:
@@ -195,33 +173,8 @@ def delta(x: Array) -> Stack:
 def conditional_means(one: Stack, two: Stack) -> Array:
     """Return A of one pair, shape (B, m)."""
     m = one.kernel.shape[1]
-    k, l = one.sums, two.sums  # noqa: E741
     q = np.einsum("bij,bij->bi", one.kernel, two.kernel)
-    crossed = np.matmul(one.kernel, l[:, :, None])[:, :, 0]
-    crossed += np.matmul(two.kernel, k[:, :, None])[:, :, 0]
-    h = (m - 2) ** 2 * q - m * k * l + (m - 2) * (q.sum(axis=1, keepdims=True) - crossed)
-    h += l.sum(axis=1, keepdims=True) * k + k.sum(axis=1, keepdims=True) * l
-    h -= (k * l).sum(axis=1, keepdims=True)
-    return h / (2.0 * (m - 1) * (m - 2) * (m - 3))
-
-
-def hsic(K: Array, L: Array, k: Array, l: Array) -> Array:  # noqa: E741
-    """Return the unbiased HSIC of every sample from matrices and row sums."""
-    m = K.shape[1]
-    total = np.einsum("bij,bij->b", K, L) - 2.0 / (m - 2) * (k * l).sum(axis=1)
-    total += k.sum(axis=1) * l.sum(axis=1) / ((m - 1) * (m - 2))
-    return total / (m * (m - 3))
-
-
-def u_centred(K: Array) -> Array:
-    """Centre matrices without diagonal so that products average to the unbiased HSIC."""
-    m = K.shape[1]
-    k = K.sum(axis=2)
-    centred = K - (k[:, :, None] + k[:, None, :]) / (m - 2)
-    centred += k.sum(axis=1)[:, None, None] / ((m - 1) * (m - 2))
-    rows = np.arange(m)
-    centred[:, rows, rows] = 0.0
-    return centred.reshape(len(K), -1)
+    return ((m - 2) * q + q.sum(axis=1, keepdims=True)) / (2.0 * (m - 1) * (m - 3))
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,16 +206,6 @@ class Samples:
         wanted_places = places[:, (q * np.arange(B)[:, None] + rows).ravel()]
         return estimates(units, measure, places=wanted_places)
 
-    @classmethod
-    def joined(cls, parts: Sequence[Samples]) -> Samples:
-        """Put several stacks into one, so that tests are asked of all samples in one call."""
-        return cls(
-            np.concatenate([part.means for part in parts]),
-            np.concatenate([part.bandwidth for part in parts]),
-            parts[0].pairs,
-            parts[0].names,
-        )
-
     def keep(self, chosen: npt.NDArray[np.bool_]) -> Samples:
         """Keep some of the samples."""
         return Samples(self.means[chosen], self.bandwidth[chosen], self.pairs, self.names)
@@ -283,16 +226,13 @@ def influence(stacks: dict[str, Stack], pairs: Sequence[Pair] | None = None) -> 
     if pairs is None:
         pairs = [(a, b) for i, a in enumerate(names) for b in names[i:]]
     means, bandwidth = [], []
-    slope_sums = {
-        name: stack.slope.sum(axis=2) for name, stack in stacks.items() if stack.slope is not None
-    }
-    for a, b in pairs:
-        one, two = stacks[a], stacks[b]
+    for one, two in ((stacks[a], stacks[b]) for a, b in pairs):
         means.append(conditional_means(one, two))
+        m = one.kernel.shape[1]
         added = np.zeros_like(means[-1])
-        for name, own, other in ((a, one, two), (b, two, one)):
+        for own, other in ((one, two), (two, one)):
             if own.slope is not None and own.moves is not None:
-                slope = hsic(own.slope, other.kernel, slope_sums[name], other.sums)
+                slope = np.einsum("bij,bij->b", own.slope, other.kernel) / (m * (m - 3))
                 added += slope[:, None] * own.moves
         bandwidth.append(added)
     return Samples(np.stack(means, axis=1), np.stack(bandwidth, axis=1), tuple(pairs), names)

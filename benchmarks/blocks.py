@@ -12,18 +12,16 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+from tables import DOCS, markdown, publish
 
 import reldep
 from reldep.engine import Blocks
 from reldep.kernels import Distance, Laplace
 
-PAGE = Path(__file__).parents[1] / "docs" / "guide" / "engines.md"
-BEGIN, END = "<!-- levels of blocks -->", "<!-- end -->"
 ROWS, SIZE = 2_000, 100
 PRICED_ROWS, PRICED = 4_000, 200
 SYLLABLES = ("da", "fo", "gu", "ja", "ko", "la", "pu", "ro", "sa", "vo")
@@ -148,36 +146,24 @@ def measured(law: Law, measure: Any, n_samples: int) -> tuple[str, str]:
 
 def levels(n_samples: int) -> str:
     """Return levels and coverage in Markdown, one row per law."""
-    error = (0.0475 / n_samples) ** 0.5
-    lines = [
-        f"{n_samples} samples of {ROWS:,} rows in {ROWS // SIZE} blocks of {SIZE} "
-        f"(binomial error {error:.3f}):",
-        "",
-        "| law | level: cka | hsic | dcor | coverage: cka | hsic | dcor |",
-        "|---|---|---|---|---|---|---|",
-    ]
+    rows = []
     for name, law in LAWS.items():
-        found = {}
-        for measure in ("cka", "hsic", "dcor"):
-            if measure == "dcor" and law in (labels, mixed, texts):
-                found[measure] = ("–", "–")
-            else:
-                found[measure] = measured(law, measure, n_samples)
-        cells = [name, *(found[m][0] for m in found), *(found[m][1] for m in found)]
-        lines.append(f"| {' | '.join(cells)} |")
-        print(lines[-1], flush=True)
-    return "\n".join(lines)
+        has_distances = law not in (labels, mixed, texts)
+        found = [measured(law, measure, n_samples) for measure in ("cka", "hsic")]
+        found.append(measured(law, "dcor", n_samples) if has_distances else ("–", "–"))
+        rows.append([name, *(level for level, _ in found), *(covered for _, covered in found)])
+        print(rows[-1], flush=True)
+    error = (0.0475 / n_samples) ** 0.5
+    header = ["law", "level: cka", "hsic", "dcor", "coverage: cka", "hsic", "dcor"]
+    return (
+        f"{n_samples} samples of {ROWS:,} rows in {ROWS // SIZE} blocks of {SIZE} "
+        f"(binomial error {error:.3f}):\n\n{markdown(header, rows)}"
+    )
 
 
 def prices(n_samples: int) -> str:
     """Return the true price and the median of those named in Markdown, for CKA."""
-    lines = [
-        f"{n_samples} samples of {PRICED_ROWS:,} rows in blocks of {PRICED} (relative error of the "
-        f"price {(4 / n_samples) ** 0.5:.2f}):",
-        "",
-        "| law | price | price named |",
-        "|---|---|---|",
-    ]
+    rows = []
     for name, law in LAWS.items():
         if law not in (steps, heavy, wide, labels):
             continue
@@ -190,24 +176,23 @@ def prices(n_samples: int) -> str:
             named.append(found.dependences.loss())
         blocks, all_pairs = np.array(pairs).T
         price = np.sqrt(1 + (blocks - all_pairs).var() / all_pairs.var()) - 1
-        lines.append(f"| {name} | {price:.3f} | {np.median(named):.3f} |")
-        print(lines[-1], flush=True)
-    return "\n".join(lines)
+        rows.append([name, f"{price:.3f}", f"{np.median(named):.3f}"])
+        print(rows[-1], flush=True)
+    return (
+        f"{n_samples} samples of {PRICED_ROWS:,} rows in blocks of {PRICED} (relative error of the "
+        f"price {(4 / n_samples) ** 0.5:.2f}):\n\n{markdown(['law', 'price', 'price named'], rows)}"
+    )
 
 
 def main() -> None:
-    """Print the table, and write it into the page about size if asked to."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    """Print the tables, and write them into the page about size if asked to."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--samples", type=int, default=600)
-    parser.add_argument("--publish", action="store_true")
-    chosen = parser.parse_args()
+    parser.add_argument("--publish", action="store_true", help="write docs/guide/engines.md")
+    options = parser.parse_args()
     warnings.simplefilter("ignore")
-    made = f"{levels(chosen.samples)}\n\n{prices(chosen.samples // 2)}"
-    if chosen.publish:
-        page = PAGE.read_text()
-        before, rest = page.split(BEGIN)
-        _, after = rest.split(END)
-        PAGE.write_text(f"{before}{BEGIN}\n\n{made}\n\n{END}{after}")
+    made = f"{levels(options.samples)}\n\n{prices(options.samples // 2)}"
+    publish(DOCS / "guide" / "engines.md", "blocks", made) if options.publish else print(made)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,6 @@
 """Level and power of questions with ``given=``, next to marginal answers and to true residuals.
 
-    python benchmarks/calibration_given.py
-
-draws every law, writes ``benchmarks/results/calibration_given.json`` and the table in
-``docs/guide/given.md``; seven minutes of processor time. ``--publish`` only writes the table. Set
-``OMP_NUM_THREADS=1`` on a busy machine.
+    python benchmarks/calibration.py --only given     # seven minutes; the table of given.md
 
 "Two thresholds at once" is why joint steps are among the terms. No other of these laws had a part
 in any choice. Joint steps were chosen on others: both of 2 of 6, one but not both of 5, three of 4,
@@ -20,25 +16,26 @@ number, 2 and 6 labels, unrelated covariates and a skewness that flips.
 
 from __future__ import annotations
 
-import argparse
-import json
-import warnings
-from pathlib import Path
-from typing import Any
+from collections import Counter
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from tables import Cell, markdown, shown
 
 import reldep
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 Array = npt.NDArray[np.float64]
-HERE = Path(__file__).resolve().parent
-RESULTS = HERE / "results" / "calibration_given.json"
-PAGE = HERE.parent / "docs" / "guide" / "given.md"
-START, END = "<!-- table of calibration_given.py -->", "<!-- end of the table -->"
-LEVEL = 0.05
-# Rows, and how many samples of each law.
+# Rows, and how many samples of each law; fewer of the laws that are slow.
 SIZES = {100: 200, 300: 60}
+FEWER = {100: 60, 300: 25}
+OFTEN = (
+    *("a rise with age", "a threshold in counts"),
+    *("log of a skewed dose", "20 unequal labels"),
+)
 # What of x and of both targets is beyond the covariates, by the share of noise.
 BEYOND = {"null": None, "tie": (0.7, 0.7), "apart": (0.6, 1.6)}
 COLUMNS = (
@@ -104,13 +101,15 @@ def asked(case: str, values: list[Array], **options: Any) -> Any:
     return reldep.compare(*values, names=("x", "y", "z"), **options)
 
 
-def rates(name: str, m: int, draws: int) -> dict[str, float]:
-    """Return the shares of rejections, by case and kind of answer."""
-    found: dict[str, list[bool]] = {}
-    for seed in range(draws):
-        for case in BEYOND:
-            g = np.random.default_rng([m, seed, list(BEYOND).index(case)])
-            how, w = laws(g, m)[name]
+class Given(Cell):
+    """A law of covariates: how often answers reject in each case, and come with a caution."""
+
+    def sample(self, at: int) -> Counter[str]:
+        """Ask the questions of all cases, marginally, given w and of the true residuals."""
+        m, events = int(self.size), Counter[str]()
+        for number, case in enumerate(BEYOND):
+            g = np.random.default_rng([m, at, number])
+            how, w = laws(g, m)[self.law]
             true = [*sample(g, m, case)]
             if case == "tie" and isinstance(how[0], tuple):
                 how = (0, how[1], 0)  # only the spread of y varies
@@ -118,11 +117,11 @@ def rates(name: str, m: int, draws: int) -> dict[str, float]:
             given = asked(case, values, given=_frame(w))
             answers = {"given": given, "true": asked(case, true), "marginal": asked(case, values)}
             for kind, answer in answers.items():
-                found.setdefault(f"{case} {kind}", []).append(answer.pvalue < LEVEL)
+                events[f"{case} {kind}"] += answer.pvalue < 0.05
             if case == "tie":
-                said = any(type(one).__name__ == "CovariatesWarning" for one in given.warnings)
-                found.setdefault("caution", []).append(said)
-    return {"samples": draws} | {key: float(np.mean(hits)) for key, hits in found.items()}
+                kinds = [type(one).__name__ for one in given.warnings]
+                events["caution"] += "CovariatesWarning" in kinds
+        return events
 
 
 def _frame(w: Any) -> Any:
@@ -131,45 +130,18 @@ def _frame(w: Any) -> Any:
     return pl.DataFrame(w) if isinstance(w, dict) else w
 
 
-def table(results: dict[str, dict[str, float]]) -> str:
+def given_cells() -> Iterator[Cell]:
+    """Yield the laws of given covariates."""
+    for law in laws(np.random.default_rng(0), 30):
+        for m, n in (SIZES if law in OFTEN else FEWER).items():
+            yield Given("given", law, str(m), n, asked)
+
+
+def given_table(cells: dict[str, Counter[str]]) -> str:
     """Return the rates as a table in Markdown."""
-    lines = [f"| how w acts | m | samples | {' | '.join(COLUMNS)} |\n| --- {'| --: ' * 11}|\n"]
-    for key, own in results.items():
-        name, m = key.split("@")
-        cells = [f"{own[column]:.2f}".removeprefix("0") for column in COLUMNS]
-        lines.append(f"| {name} | {m} | {own['samples']} | {' | '.join(cells)} |\n")
-    return "".join(lines)
-
-
-def publish() -> None:
-    """Write the table into the page."""
-    text = PAGE.read_text(encoding="utf-8")
-    before, rest = text.split(START)
-    results = json.loads(RESULTS.read_text(encoding="utf-8"))
-    text = f"{before}{START}\n\n{table(results)}\n{END}{rest.split(END)[1]}"
-    PAGE.write_text(text, encoding="utf-8")
-
-
-def main() -> None:
-    """Draw all laws, or publish what was drawn."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--publish", action="store_true", help="only write the table")
-    parser.add_argument("--only", help="laws whose name contains this")
-    options = parser.parse_args()
-    warnings.simplefilter("ignore", reldep.ReldepWarning)
-    names = list(laws(np.random.default_rng(0), 30))
-    for m, draws in {} if options.publish else SIZES.items():
-        for name in names:
-            if options.only in (None, name):
-                own = rates(name, m, draws)
-                print(name, m, own, flush=True)
-                known = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
-                known[f"{name}@{m}"] = own
-                order = [f"{one}@{size}" for one in names for size in SIZES]
-                kept = {key: known[key] for key in order if key in known}
-                RESULTS.write_text(json.dumps(kept, indent=1), encoding="utf-8")
-    publish()
-
-
-if __name__ == "__main__":
-    main()
+    rows = []
+    for cell in given_cells():
+        own = cells[cell.name]
+        rates = [shown(own[column] / own["samples"], 2) for column in COLUMNS]
+        rows.append([cell.law, cell.size, f"{own['samples']:.0f}", *rates])
+    return markdown(["how w acts", "m", "samples", *COLUMNS], rows)

@@ -1,4 +1,4 @@
-"""The page that publishes the calibration, written from the stored counts."""
+"""The pages that publish the calibration, written from the stored counts."""
 
 from __future__ import annotations
 
@@ -8,18 +8,16 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import calibration
-import default_kernel
-from counting import Tally
-from kernel_laws import HOLD_OUT
-from kernel_laws import LAWS as CHOSEN_ON
+from calibration_cautions import KINDS, caution_cells
+from calibration_given import given_table
+from kernel_study import regret_table
+from kernels_compared import survival_table
 from laws import ALIKE, CLUSTERS, SERIES, UNLIKE, WORLDS
+from tables import DOCS, markdown, shown, stored, with_part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-ROOT = Path(__file__).resolve().parent.parent
-CAUTIONS = ROOT / "docs" / "guide" / "cautions.md"
 SIZES = ("20", "50", "100", "300", "1000")
 WORST = 16
 # Cells with fewer samples than this are pooled, not quoted one by one.
@@ -28,26 +26,44 @@ GROSS = ("10% gross errors", "5% gross errors")
 RARE = ("6% rare rows", "8% diseased")
 # Cautions seen in fewer samples are left out of their table.
 FEW_SAMPLES = 10
-Cells = dict[str, Counter[str]]
-
-
-def shown(value: float | None) -> str:
-    """Write a rate as .051."""
-    if value is None:
-        return "–"
-    return f"{value:.3f}".removeprefix("0") if value < 0.9995 else "1"
-
-
-def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    rule = ["---", *["--:"] * (len(header) - 1)]
-    return "\n".join("| " + " | ".join(line) + " |" for line in (header, rule, *rows))
+# Tables of one row per cell: their columns, and the events that these show.
+COLUMNS = {
+    "series": {
+        "blocks alone (before)": "blocks alone",
+        "**default**": "rejected",
+        "caution: slow": "slow",
+        "caution: season": "season",
+    },
+    "clusters": {"rows taken as independent": "rows", "**clusters**": "rejected"},
+    "rank": {
+        "false claim": "false claim",
+        "best lost": "best lost",
+        "some rank outside": "rank missed",
+        "some difference outside": "difference missed",
+        "some dependence outside": "dependence missed",
+        "differences found": "found",
+    },
+    "matrix": {
+        "some interval misses": "some missed",
+        "interval by itself misses": "each missed",
+        "false claim": "false claim",
+    },
+    "groups": {"rejected": "rejected"},
+    "scan": {"adjusted p < .05": "false claim", "discovery rate < .05": "discovery"},
+    "scales": {
+        "some band misses": "band missed",
+        "**at some**": "some",
+        "**at every**": "every",
+        "smallest of 13": "smallest",
+    },
+}
 
 
 class Rates:
     """Rates of events in cells."""
 
     def __init__(self) -> None:
-        self.cells: Cells = calibration.stored()
+        self.cells = stored()
 
     def samples(self, cell: str) -> float:
         found = self.cells[cell]
@@ -232,19 +248,21 @@ def caution_of_unlike(rates: Rates) -> str:
     return markdown(["law", *(f"{m} rows" for m in SIZES[1:4])], body)
 
 
-def simple(rates: Rates, table: str, laws: Iterable[str], columns: dict[str, str]) -> str:
+def simple(rates: Rates, table: str) -> str:
     """Return one row per cell of a table, with the rates of some events."""
-    body = []
-    for law in laws:
-        for cell in (cell for cell in rates.cells if cell.startswith(f"{table}/{law}/")):
-            numbers = [shown(rates.rate(cell, event)) for event in columns.values()]
-            body.append([law, cell.rsplit("/", 1)[1], f"{rates.samples(cell):,.0f}", *numbers])
-    body.sort(key=lambda row: (list(laws).index(row[0]), len(row[1]), row[1]))
+    laws = [*SERIES, *CLUSTERS]
+    columns = COLUMNS[table]
+
+    def place_of(cell: str) -> tuple[int, str, int, str]:
+        law, size = cell.split("/")[1:]
+        return laws.index(law) if law in laws else len(laws), law, len(size), size
+
+    body = [
+        [*cell.split("/")[1:], f"{rates.samples(cell):,.0f}"]
+        + [shown(rates.rate(cell, event)) for event in columns.values()]
+        for cell in sorted(rates.of(table), key=place_of)
+    ]
     return markdown([table, "rows", "samples", *columns], body)
-
-
-def laws_of(rates: Rates, table: str) -> list[str]:
-    return list(dict.fromkeys(cell.split("/")[1] for cell in rates.of(table)))
 
 
 def plan_table(rates: Rates) -> str:
@@ -267,43 +285,28 @@ def plan_table(rates: Rates) -> str:
     return markdown([*header, "plan after a significant pilot: mean power"], body)
 
 
-def caution_table() -> str:
+def caution_table(rates: Rates) -> str:
     """Return the share of samples with each caution, where it is due and where it is not."""
-    found: dict[tuple[str, str, str], dict[str, list[str]]] = {}
-    for row in Tally("calibration_cautions").rows():
-        caution, words = row["law"].split(": ", 1)
-        if row["draws"] >= FEW_SAMPLES:
-            text = f"{row['m']}: {100 * row['count'] / row['draws']:.0f}%"
-            cell = found.setdefault((caution, words, row["method"]), {})
-            cell.setdefault(row["quantity"], []).append(text)
+    found: dict[tuple[str, str], dict[str, list[str]]] = {}
+    for cell in caution_cells():
+        own = rates.cells.get(cell.name, Counter())
+        for due in ("due", "not due"):
+            if own[due] >= FEW_SAMPLES:
+                texts = found.setdefault((cell.law, due), {"given": [], "rejected": []})
+                for what in ("given", "rejected") if KINDS[_kind(cell.law)].is_tied else ("given",):
+                    share = own[f"{due}, {what}"] / own[due]
+                    texts[what].append(f"{cell.size}: {100 * share:.0f}%")
     body = [
-        [caution, words, "yes" if due == "due" else "no"]
-        + [", ".join(cell.get(what, ["–"])) for what in ("given", "rejected")]
-        for (caution, words, due), cell in found.items()
+        [*law.split(": ", 1), "yes" if due == "due" else "no"]
+        + [", ".join(texts[what]) or "–" for what in ("given", "rejected")]
+        for (law, due), texts in found.items()
     ]
     header = ["caution", "data", "due", "rows: samples with the caution", "rows: level at 5%"]
     return markdown(header, body)
 
 
-def regret_table() -> str:
-    """Return the largest and the mean regret of every kernel, of both sets of laws."""
-    sets = {"chosen on": list(CHOSEN_ON), "held out": list(HOLD_OUT)}
-    found = {
-        f"{name}, {m} rows": default_kernel.regrets(m, laws)
-        for name, laws in sets.items()
-        for m in (50, 100)
-    }
-
-    def cell(lost: dict[str, float]) -> str:
-        worst = max(lost, key=lambda law: lost[law])
-        return f"{shown(sum(lost.values()) / len(lost))}; {shown(lost[worst])} ({worst})"
-
-    body = [
-        [f"**{kernel}**" if kernel == "Laplace, mean" else kernel]
-        + [cell(table[kernel]) for table in found.values()]
-        for kernel in default_kernel.KERNELS
-    ]
-    return markdown(["kernel", *found], body)
+def _kind(law: str) -> str:
+    return law.split(": ", 1)[0]
 
 
 def draw_picture(rates: Rates, path: Path) -> None:
@@ -333,105 +336,50 @@ def draw_picture(rates: Rates, path: Path) -> None:
 
 
 def write() -> None:
-    """Write the page and its picture."""
+    """Write the pages and the picture."""
     rates = Rates()
-    draw_picture(rates, ROOT / "docs" / "_static" / "calibration.svg")
-    (ROOT / "docs" / "calibration.md").write_text(page(rates), encoding="utf-8")
-    CAUTIONS.write_text(cautions(rates), encoding="utf-8")
+    draw_picture(rates, DOCS / "_static" / "calibration.svg")
+    for name, text in pages(rates).items():
+        (DOCS / name).write_text(text, encoding="utf-8")
 
 
-def cautions(rates: Rates) -> str:
-    """Return the page of cautions with the limits that are in the counts now."""
-    before, rest = CAUTIONS.read_text(encoding="utf-8").split("<!-- limits: begin -->")
-    after = rest.split("<!-- limits: end -->")[1]
-    return f"{before}<!-- limits: begin -->\n{limits_of_unlike(rates)}\n<!-- limits: end -->{after}"
+def pages(rates: Rates) -> dict[str, str]:
+    """Return the texts of the pages that contain counts, by their names in ``docs``."""
+    guide = DOCS / "guide"
+    return {
+        "calibration.md": page(rates),
+        "guide/cautions.md": with_part(guide / "cautions.md", "limits", limits_of_unlike(rates)),
+        "guide/given.md": with_part(guide / "given.md", "given", given_table(rates.cells)),
+        "guide/kernels.md": with_part(
+            guide / "kernels.md", "survival", survival_table(rates.cells)
+        ),
+    }
 
 
 def page(rates: Rates) -> str:
     """Return the text of the page."""
     template = Path(__file__).with_suffix(".md").read_text(encoding="utf-8")
-    laws = {**ALIKE, **UNLIKE}
-    ties = {name: laws[name].text for name in laws}
+    missed = [
+        [name, *(shown(rates.rate(f"worlds/{name}/{m}", "one missed")) for m in SIZES[:4])]
+        for name in WORLDS
+    ]
     return template.format(
         count=WORST,
         worst=worst_table(rates),
         samples=samples_in_words(rates),
         limits=limits(rates),
-        laws="\n".join(f"- **{name}**: {line}." for name, line in ties.items()),
+        laws="\n".join(f"- **{name}**: {law.text}." for name, law in {**ALIKE, **UNLIKE}.items()),
         alike=level_table(rates, "rows", ALIKE, SIZES),
         unlike=level_table(rates, "rows", UNLIKE, SIZES),
         worlds=level_table(rates, "worlds", WORLDS, SIZES[:4]),
-        one=markdown(
-            ["frame", *(f"{m} rows" for m in SIZES[:4])],
-            [
-                [n, *(shown(rates.rate(f"worlds/{n}/{m}", "one missed")) for m in SIZES[:4])]
-                for n in WORLDS
-            ],
-        ),
+        one=markdown(["frame", *(f"{m} rows" for m in SIZES[:4])], missed),
         large=large_table(rates),
         beside=beside_table(rates),
         cautions_unlike=caution_of_unlike(rates),
-        series=simple(
-            rates,
-            "series",
-            SERIES,
-            {
-                "blocks alone (before)": "blocks alone",
-                "**default**": "rejected",
-                "caution: slow": "slow",
-                "caution: season": "season",
-            },
-        ),
-        clusters=simple(
-            rates,
-            "clusters",
-            CLUSTERS,
-            {"rows taken as independent": "rows", "**clusters**": "rejected"},
-        ),
-        rank=simple(
-            rates,
-            "rank",
-            laws_of(rates, "rank"),
-            {
-                "false claim": "false claim",
-                "best lost": "best lost",
-                "some rank outside": "rank missed",
-                "some difference outside": "difference missed",
-                "some dependence outside": "dependence missed",
-                "differences found": "found",
-            },
-        ),
-        matrix=simple(
-            rates,
-            "matrix",
-            laws_of(rates, "matrix"),
-            {
-                "some interval misses": "some missed",
-                "interval by itself misses": "each missed",
-                "false claim": "false claim",
-            },
-        ),
-        groups=simple(rates, "groups", laws_of(rates, "groups"), {"rejected": "rejected"}),
-        scan=simple(
-            rates,
-            "scan",
-            laws_of(rates, "scan"),
-            {"adjusted p < .05": "false claim", "discovery rate < .05": "discovery"},
-        ),
-        scales=simple(
-            rates,
-            "scales",
-            laws_of(rates, "scales"),
-            {
-                "some band misses": "band missed",
-                "**at some**": "some",
-                "**at every**": "every",
-                "smallest of 13": "smallest",
-            },
-        ),
         plans=plan_table(rates),
-        cautions=caution_table(),
-        regrets=regret_table(),
+        cautions=caution_table(rates),
+        regrets=regret_table(rates.cells),
+        **{table: simple(rates, table) for table in COLUMNS},
     )
 
 

@@ -10,15 +10,14 @@ from __future__ import annotations
 import statistics
 import warnings
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from tables import DOCS, markdown, publish
 
 import reldep
 
-PAGE = Path(__file__).parents[1] / "docs" / "guide" / "cautions.md"
-START, END = "<!-- real questions: start -->\n", "<!-- real questions: end -->\n"
+PAGE = DOCS / "guide" / "cautions.md"
 
 
 @dataclass(frozen=True)
@@ -102,31 +101,22 @@ def kinds(answer: Any) -> list[str]:
 
 
 def table() -> str:
-    """Write the table of the page, and the median number of cautions."""
+    """Return the table of the page, and the median number of cautions."""
     rows, counts = [], []
     for asked in QUESTIONS:
         answer = asked.answer()
         found = kinds(answer)
         counts.append(len(found))
         words = ", ".join(found) or "–"
-        rows.append(f"| {asked.data} | `{asked}` | {answer.n_observations:,} | {words} |\n")
-    median = statistics.median(counts)
-    none = sum(count == 0 for count in counts)
+        rows.append([asked.data, f"`{asked}`", f"{answer.n_observations:,}", words])
     return (
         f"{len(counts)} questions about the data sets of statsmodels and scikit-learn and our own: "
-        f"{none} answers have no caution, the median answer has {median:g}, the largest number is "
-        f"{max(counts)}. `python benchmarks/real_questions.py` makes this table.\n\n"
-        "| data | question | rows | cautions |\n|---|---|---|---|\n" + "".join(rows)
+        f"{counts.count(0)} answers have no caution, the median answer has "
+        f"{statistics.median(counts):g}, the largest number is {max(counts)}. "
+        "`python benchmarks/real_questions.py` makes this table.\n\n"
+        + markdown(["data", "question", "rows", "cautions"], rows)
     )
 
 
-def main() -> None:
-    """Write the table into the page."""
-    text = PAGE.read_text(encoding="utf-8")
-    before, rest = text.split(START)
-    _, after = rest.split(END)
-    PAGE.write_text(f"{before}{START}{table()}{END}{after}", encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    publish(PAGE, "real questions", table())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import statistics
 import sys
@@ -13,18 +12,15 @@ import pytest
 pytest.importorskip("statsmodels")
 pytest.importorskip("sklearn")
 
-PLACE = Path(__file__).parents[2] / "benchmarks" / "real_questions.py"
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 
-@pytest.mark.skipif(not PLACE.exists(), reason="needs a clone of the repository")
 def test_the_median_answer_about_real_data_has_at_most_one_caution():
-    spec = importlib.util.spec_from_file_location("real_questions", PLACE)
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = pytest.importorskip("real_questions", reason="needs a clone of the repository")
     written = module.table()
     counts = [
         0 if "–" in cautions else 1 + cautions.count(",")
-        for cautions in re.findall(r"(?m)^\|.*\| ([^|]*) \|$", written)[1:]
+        for cautions in re.findall(r"(?m)^\|.*\| ([^|]*) \|$", written)[2:]
     ]
     assert len(counts) == 30
     assert statistics.median(counts) <= 1

@@ -18,14 +18,20 @@ laws = pytest.importorskip("laws")
 pytestmark = pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
 
 
-@pytest.mark.parametrize("table", ["rows", "series", "clusters", "groups", "matrix", "scan"])
-def test_a_small_cell_of_every_kind_counts_what_happens(table):
-    room = {"series": "dependent", "clusters": "dependent"}.get(table, "many")
-    room = "rows" if table == "rows" else room
+@pytest.mark.parametrize(
+    ("room", "table"),
+    [
+        ("rows", "rows"),
+        *(("dependent", table) for table in ("series", "clusters")),
+        *(("many", table) for table in ("groups", "matrix", "scan")),
+        *((table, table) for table in ("cautions", "given", "survival", "kernel")),
+    ],
+)
+def test_a_small_cell_of_every_kind_counts_what_happens(room, table):
     cell = next(cell for cell in calibration.TABLES[room]() if cell.table == table)
     found = cell.run(2)
     assert found["samples"] == 2
-    assert all(0 <= count <= 2 for count in found.values())
+    assert all(0 <= count <= 2 for what, count in found.items() if what != "events")
     assert cell.run(2) == found
 
 
@@ -56,6 +62,12 @@ def test_unlike_targets_are_tied(name):
 
 def test_the_pages_are_made_from_the_counts():
     page = pytest.importorskip("calibration_page")
-    rates, docs = page.Rates(), ROOT / "docs"
-    assert page.page(rates) == (docs / "calibration.md").read_text(encoding="utf-8")
-    assert page.cautions(rates) == (docs / "guide" / "cautions.md").read_text(encoding="utf-8")
+    for name, text in page.pages(page.Rates()).items():
+        assert text == (ROOT / "docs" / name).read_text(encoding="utf-8"), name
+
+
+def test_williams_t_of_a_published_example():
+    """Silver, Hittner and May (2006), Applied Psychological Measurement 30, 152-153."""
+    t, p = calibration.williams(0.3, 0.4, 0.5, 100)
+    assert t == pytest.approx(-1.0767, abs=5e-5)
+    assert p == pytest.approx(0.2843, abs=5e-5)

@@ -1,4 +1,4 @@
-"""Every kernel beside an independent program: ``python benchmarks/kernel_table.py --publish``.
+"""Every kernel next to an independent program: ``python benchmarks/kernels_checked.py --publish``.
 
 For each kernel: the largest difference from the reference on a small sample, whether the centred
 matrix is positive semi-definite there, and the processor time of the whole matrix at m = 2,000
@@ -9,11 +9,9 @@ the number of pairs. The table goes into docs/guide/kernels.md.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -26,17 +24,13 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.gaussian_process.kernels import ExpSineSquared
 from sklearn.metrics import pairwise
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from tables import DOCS, markdown, publish
 
 from reldep import Survival, kernels
 from reldep.data.objects import read_variable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-HERE = Path(__file__).parent
-RESULTS = HERE / "results" / "kernel_table.json"
-PAGE = HERE.parent / "docs" / "guide" / "kernels.md"
-BEGIN, END = "<!-- kernel table: begin -->", "<!-- kernel table: end -->"
 
 M = 2_000
 SMALL = 150
@@ -321,7 +315,7 @@ CASES = [
 
 
 def seconds(job, *arguments):
-    """Give the processor time of the fastest of three runs, or of one that is long."""
+    """Return the processor time of the fastest of three runs, or of one that is long."""
     best = np.inf
     for _ in range(3):
         start = time.process_time()
@@ -355,40 +349,29 @@ def examine(case):
 
 
 def table(found):
-    """Write the table in Markdown."""
-    lines = [
-        "| kernel | checked against | difference | positive semi-definite | s | reference, s |",
-        "|---|---|--:|---|--:|--:|",
-    ]
+    """Return the table in Markdown."""
+    rows = []
     for name, row in found.items():
         definite = "yes" if row["smallest"] > -1e-8 else f"no ({row['smallest']:.2f})"
-        mark = "*" if row["scaled"] else ""
-        lines.append(
-            f"| `{name}` | {row['by']} | {row['difference']:.0e} | {definite} | {row['ours']:.2f} "
-            f"| {row['reference']:.2f}{mark} |"
-        )
-    return "\n".join(lines)
+        times = f"{row['ours']:.2f}", f"{row['reference']:.2f}{'*' if row['scaled'] else ''}"
+        rows.append([f"`{name}`", row["by"], f"{row['difference']:.0e}", definite, *times])
+    header = ["kernel", "checked against", "difference", "positive semi-definite", "s"]
+    return markdown([*header, "reference, s"], rows)
 
 
 def main():
     """Measure, and write the table where it belongs."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--publish", action="store_true", help="write docs/guide/kernels.md")
     parser.add_argument("--only", help="one kernel")
-    arguments = parser.parse_args()
+    options = parser.parse_args()
     found = {}
     for case in CASES:
-        if arguments.only in (None, case.name):
+        if options.only in (None, case.name):
             found[case.name] = examine(case)
             print(case.name, found[case.name], flush=True)
-    if arguments.publish:
-        RESULTS.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-        page = PAGE.read_text(encoding="utf-8")
-        before, rest = page.split(BEGIN)
-        page = f"{before}{BEGIN}\n{table(found)}\n{END}{rest.split(END)[1]}"
-        PAGE.write_text(page, encoding="utf-8")
-    else:
-        print(table(found))
+    if options.publish:
+        publish(DOCS / "guide" / "kernels.md", "table", table(found))
 
 
 if __name__ == "__main__":
