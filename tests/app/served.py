@@ -103,6 +103,23 @@ class Visitor:
     def upload(self, name, content):
         return self.send("POST", f"/upload?{urlencode({'name': name})}", content)
 
+    def give(self, name, content):
+        """Upload a file, wait until it was read, and return the page."""
+        self.upload(name, content)
+        return self.settled()
+
+    def do(self, path, **fields):
+        """Act, wait until the work is done, and return the page."""
+        self.act(path, **fields)
+        return self.settled()
+
+    def fill(self, **places):
+        """Write columns into places, wait for the answer, and return the page."""
+        for slot, texts in places.items():
+            for text in [texts] if isinstance(texts, str) else texts:
+                self.act("/place", slot=slot, text=text)
+        return self.settled()
+
     def settled(self, seconds=90):
         """Wait until no work is under way and give the page."""
         end = time.monotonic() + seconds

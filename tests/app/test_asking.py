@@ -18,27 +18,22 @@ from .served import Visitor, code, complaints, latest
 
 @pytest.fixture
 def asking(visitor, plants):
-    visitor.upload("plants.csv", plants)
-    visitor.settled()
+    visitor.give("plants.csv", plants)
     return visitor
 
 
-def compared(visitor):
-    for slot, column in {"source": 1, "first": 2, "second": 3}.items():
+def compared(visitor, *columns):
+    """Tick the columns of a comparison, by default the second to the fourth."""
+    for slot, column in zip(("source", "first", "second"), columns or (1, 2, 3), strict=True):
         visitor.act("/place", slot=slot, column=column)
     return visitor.settled()
 
 
-def test_answer_comes_by_itself_once_the_places_are_full(asking):
+def test_answer_comes_by_itself_once_the_places_are_full_and_can_be_taken_along(asking):
     asking.act("/place", slot="source", column=1)
-    assert 'class="answer"' not in asking.act("/place", slot="first", column=2).text
-    asking.act("/place", slot="second", column=3)
-    page = asking.settled()
+    assert 'class="answer"' not in asking.do("/place", slot="first", column=2)
+    page = asking.do("/place", slot="second", column=3)
     assert "dose is more closely related to growth than to height" in page
-
-
-def test_everything_can_be_taken_along(asking):
-    page = compared(asking)
     report = latest(asking, page, "report.html")
     assert "dose is more closely related to growth" in report.text
     assert report.headers["content-disposition"].startswith("attachment")
@@ -50,8 +45,7 @@ def test_everything_can_be_taken_along(asking):
 
 
 def test_names_like_formulas_are_text_in_the_table_for_spreadsheets(visitor, plants):
-    visitor.upload("formulas.csv", plants.replace("dose", "=1+1", 1).replace("growth", "@sum", 1))
-    visitor.settled()
+    visitor.give("formulas.csv", plants.replace("dose", "=1+1", 1).replace("growth", "@sum", 1))
     table = latest(visitor, compared(visitor), "table.csv").text.splitlines()
     assert [row.partition(",")[0] for row in table[1:]] == [
         "'=1+1 ~ @sum",
@@ -63,8 +57,7 @@ def test_names_like_formulas_are_text_in_the_table_for_spreadsheets(visitor, pla
 
 def test_answer_has_bandwidths_and_the_most_influential_rows_by_their_ids(asking):
     compared(asking)
-    asking.act("/options", id="0", alpha="0.05")
-    page = asking.settled()
+    page = asking.do("/options", id="0", alpha="0.05")
     assert "<summary>Does the answer depend on the bandwidth?</summary>" in page
     influential = page.partition("<summary>Most influential observations</summary>")[2]
     assert re.search(r"\bp\d+\b", influential.partition("</details>")[0])
@@ -78,11 +71,8 @@ def test_answer_has_bandwidths_and_the_most_influential_rows_by_their_ids(asking
 def test_undecided_answer_stands_beside_its_interval(visitor):
     values = np.random.default_rng(1).normal(size=(60, 3)).round(3)
     rows = "\n".join(",".join(map(str, row)) for row in values.tolist())
-    visitor.upload("nothing.csv", f"a,b,c\n{rows}\n")
-    visitor.settled()
-    for slot, column in {"source": 0, "first": 1, "second": 2}.items():
-        visitor.act("/place", slot=slot, column=column)
-    page = visitor.settled()
+    visitor.give("nothing.csv", f"a,b,c\n{rows}\n")
+    page = compared(visitor, 0, 1, 2)
     sentence = re.search(r'class="answer">(.*?)</p>', page)[1]
     assert sentence.startswith("Neither ")
     assert re.search(r"<dt>95% interval</dt><dd>−?0\.\d+ to 0\.\d+</dd>", page)
@@ -93,8 +83,7 @@ def test_several_columns_make_a_block_with_a_name(asking):
     assert "3 columns" in page
     asking.act("/rename", slot="first", position=0, name="my block")
     asking.act("/place", slot="source", column=4)
-    asking.act("/place", slot="second", column=1)
-    page = asking.settled()
+    page = asking.do("/place", slot="second", column=1)
     assert "colour is more closely related" in page
     assert '"my block"=dose:height' in code(page, "command")
 
@@ -116,8 +105,7 @@ def test_errors_speak_of_the_fields_of_the_page(visitor, plants):
     visitor.settled()
     page = compared(visitor)
     assert "“Missing: drop”" in page
-    visitor.act("/options", missing="drop", alpha="0.05")
-    assert "dose is more closely related" in visitor.settled()
+    assert "dose is more closely related" in visitor.do("/options", missing="drop", alpha="0.05")
 
 
 def chosen_by_button(page):
@@ -132,19 +120,15 @@ def test_what_a_message_proposes_is_a_button(visitor, plants):
     for i in (5, 9, 20):
         cells = lines[i].split(",")
         lines[i] = ",".join([*cells[:3], "-99" if i < 20 else "", *cells[4:]])
-    visitor.upload("latin.csv", "\n".join(lines).encode("cp1252"))
-    page = visitor.settled()
+    page = visitor.give("latin.csv", "\n".join(lines).encode("cp1252"))
     assert chosen_by_button(page) == [("encoding", "cp1252"), ("encoding", "latin1")]
-    visitor.act("/choose", name="encoding", value="cp1252")
-    visitor.settled()
+    visitor.do("/choose", name="encoding", value="cp1252")
     page = compared(visitor)
     assert ("missing", "drop") in chosen_by_button(page)
-    visitor.act("/choose", name="missing", value="drop")
-    page = visitor.settled()
+    page = visitor.do("/choose", name="missing", value="drop")
     assert "dose is more closely related" in page
     assert ("na", "-99") in chosen_by_button(page)
-    visitor.act("/choose", name="na", value="-99")
-    page = visitor.settled()
+    page = visitor.do("/choose", name="na", value="-99")
     assert "3 incomplete rows were left out" in page
     assert chosen_by_button(page) == []
     assert visitor.act("/choose", name="data", value="x").status == 400
@@ -152,20 +136,19 @@ def test_what_a_message_proposes_is_a_button(visitor, plants):
 
 def test_every_question_keeps_its_places_and_no_error_of_another(asking):
     compared(asking)
-    asking.act("/ask", question="dependence")
-    assert "dose and growth are related" in asking.settled()  # what was compared is taken over
+    page = asking.do("/ask", question="dependence")
+    assert "dose and growth are related" in page  # what was compared is taken over
     asking.act("/ask", question="contrast")
     assert complaints(asking.act("/place", slot="weights", text="dose").text + asking.settled())
     asking.act("/ask", question="groups")
     assert complaints(asking.settled()) == []
-    asking.act("/ask", question="compare")
-    assert "dose is more closely related to growth than to height" in asking.settled()
+    page = asking.do("/ask", question="compare")
+    assert "dose is more closely related to growth than to height" in page
 
 
 def test_options_and_row_filter_reach_the_answer(asking):
     compared(asking)
-    asking.act("/options", measure="hsic", where="dose > 2", alpha="0.1", clusters="0")
-    page = asking.settled()
+    page = asking.do("/options", measure="hsic", where="dose > 2", alpha="0.1", clusters="0")
     command = code(page, "command")
     assert "--measure hsic" in command
     assert "--where 'dose > 2'" in command
@@ -192,13 +175,11 @@ def test_cells_that_do_not_fit_are_shown_with_their_line(visitor, plants):
         "category to make all cells labels."
     ]
     assert "holds numbers and words: '?x?' (line 10)" in complaints(compared(visitor))[0]
-    visitor.act("/kinds", **{"kind-1": "number"})
-    page = visitor.settled()
+    page = visitor.do("/kinds", **{"kind-1": "number"})
     assert faults(page) == []
     said = "1 of 60 cells is not a number and was read as missing: '?x?' in line 10."
     assert said in hints(page)
-    visitor.act("/options", missing="drop", alpha="0.05")
-    page = visitor.settled()
+    page = visitor.do("/options", missing="drop", alpha="0.05")
     assert "--numbers" in code(page, "command")
     # The answer says it too, above its numbers.
     assert said.removesuffix(".") in html.unescape(page.partition('class="answer"')[2])
@@ -212,8 +193,7 @@ KINDS = "x,marks,day,code,note\n" + "".join(
 
 
 def test_each_column_has_its_own_kind(visitor):
-    visitor.upload("kinds.csv", KINDS)
-    page = visitor.settled()
+    page = visitor.give("kinds.csv", KINDS)
     assert "'32,1' in line 9" in faults(page)[0]
     assert "'?' in line 5 is not a date." in faults(page)[1]
 
@@ -224,8 +204,7 @@ def test_each_column_has_its_own_kind(visitor):
 
     assert found(page) == ["", "", "", "", ""]
     kinds = ["ignore", "number", "date", "category", "text"]
-    visitor.act("/kinds", **{f"kind-{i}": kind for i, kind in enumerate(kinds)})
-    page = visitor.settled()
+    page = visitor.do("/kinds", **{f"kind-{i}": kind for i, kind in enumerate(kinds)})
     assert found(page) == kinds
     assert faults(page) == []
     assert "1 of 30 cells is not a number and was read as missing: '32,1' in line 9." in hints(page)
@@ -238,26 +217,10 @@ def test_each_column_has_its_own_kind(visitor):
     assert visitor.act("/kinds", **{"kind-4": "colour"}).status == 400
 
 
-def test_category_and_ignored_columns_reach_the_command(visitor):
-    rows = [f"{i % 3},{i % 7},{i % 5},{(i * i) % 11}" for i in range(60)]
-    visitor.upload("codes.csv", "\n".join(["code,a,b,c", *rows]))
-    visitor.settled()
-    visitor.act("/kinds", **{"kind-0": "category", "kind-2": "ignore"})
-    visitor.settled()
-    visitor.act("/ask", question="rank")
-    visitor.act("/place", slot="source", text="code")
-    visitor.act("/place", slot="targets", text="a:c")
-    command = code(visitor.settled(), "command")
-    assert "--categories '\"code\"'" in command
-    assert "'a:c,!\"b\"'" in command
-
-
 def test_answers_form_a_list_and_one_report(asking):
     compared(asking)
     asking.act("/ask", question="dependence")
-    asking.act("/place", slot="x", text="dose")
-    asking.act("/place", slot="y", text="height")
-    page = asking.settled()
+    page = asking.fill(x="dose", y="height")
     assert page.count('action="show"') >= 2
     document = asking.send("GET", "/report.html").text
     assert "dose is more closely related to growth" in document
@@ -270,43 +233,35 @@ def test_answers_form_a_list_and_one_report(asking):
 
 def test_saved_session_can_be_opened_by_another_visitor(server, plants):
     asking = Visitor(server)
-    asking.upload("plants.csv", plants)
-    asking.settled()
+    asking.give("plants.csv", plants)
     asking.act("/ask", question="dependence")
-    asking.act("/place", slot="x", text="dose")
-    asking.act("/place", slot="y", text="height")
-    asking.settled()
+    asking.fill(x="dose", y="height")
     asking.act("/ask", question="compare")
     compared(asking)
     saved = asking.send("GET", "/session.json").text
     assert "p17" not in saved  # choices, no data
     other = Visitor(server)
     assert "choose its data again: plants.csv" in other.send("POST", "/session", saved).text
-    other.upload("plants.csv", plants)
-    page = other.settled()
+    page = other.give("plants.csv", plants)
     assert "dose is more closely related to growth" in page
     assert "not the files" not in page
     assert page.count('action="show"') == 2  # all answers about this file are back
     third = Visitor(server)
     third.send("POST", "/session", saved)
-    third.upload("plants.csv", plants.replace("p17", "q17"))
-    assert "These are not the files of the session" in third.settled()
+    page = third.give("plants.csv", plants.replace("p17", "q17"))
+    assert "These are not the files of the session" in page
 
 
 def test_session_of_several_files_waits_for_all_of_them(server, visitor, plants):
     right = plants.replace("dose,growth,height", "a,b,c")
-    visitor.upload("left.csv", plants)
-    visitor.settled()
+    visitor.give("left.csv", plants)
     visitor.send("POST", "/upload?name=right.csv&add=1", right)
     visitor.settled()
-    for slot, text in {"source": "dose", "first": "growth", "second": "c"}.items():
-        visitor.act("/place", slot=slot, text=text)
-    command = code(visitor.settled(), "command")
+    command = code(visitor.fill(source="dose", first="growth", second="c"), "command")
     other = Visitor(server)
     other.send("POST", "/session", visitor.send("GET", "/session.json").text)
     assert "choose its data again: left.csv" in other.upload("right.csv", right).text
-    other.upload("left.csv", plants)
-    page = other.settled()
+    page = other.give("left.csv", plants)
     assert "not the files" not in page
     assert set(shlex.split(code(page, "command"))) == set(shlex.split(command))
 
@@ -314,25 +269,20 @@ def test_session_of_several_files_waits_for_all_of_them(server, visitor, plants)
 def test_choices_made_while_a_file_is_read_are_asked_afterwards(visitor, plants):
     lines = plants.splitlines()
     lines[9] = lines[9].replace(lines[9].split(",")[1], "?x?")
-    visitor.upload("stray.csv", "\n".join(lines))
-    visitor.settled()
+    visitor.give("stray.csv", "\n".join(lines))
     visitor.act("/kinds", **{"kind-1": "number"})
     visitor.act("/options", missing="drop", alpha="0.05")
-    for slot, column in {"source": 1, "first": 2, "second": 3}.items():
-        visitor.act("/place", slot=slot, column=column)
-    page = visitor.settled()
+    page = compared(visitor)
     assert faults(page) == []
     assert "1 of 60 cells is not a number" in hints(page)
     assert 'class="answer"' in page
 
 
 def test_file_that_cannot_be_read_as_it_is_can_be_read_otherwise(visitor, plants):
-    visitor.upload("latin.csv", plants.replace("yellow", "grün").encode("latin1"))
-    page = visitor.settled()
+    page = visitor.give("latin.csv", plants.replace("yellow", "grün").encode("latin1"))
     assert "name its encoding" in complaints(page)[0]
     assert re.search(r'id="how-read" open=""', page)
-    visitor.act("/reading", encoding="latin1", header="yes")
-    page = visitor.settled()
+    page = visitor.do("/reading", encoding="latin1", header="yes")
     assert "60 rows, 5 columns" in page
     assert "grün" in page
 
@@ -340,10 +290,8 @@ def test_file_that_cannot_be_read_as_it_is_can_be_read_otherwise(visitor, plants
 def test_texts_need_a_place_of_their_own(visitor):
     words = ["root", "leaf", "stem", "bud", "seed"]
     rows = "\n".join(f"{i % 4},{words[i % 5]} {words[i % 3]},{i % 7}" for i in range(40))
-    visitor.upload("notes.csv", f"x,note,y\n{rows}\n")
-    visitor.settled()
-    visitor.act("/kinds", **{"kind-1": "text"})
-    visitor.settled()
+    visitor.give("notes.csv", f"x,note,y\n{rows}\n")
+    visitor.do("/kinds", **{"kind-1": "text"})
     visitor.act("/ask", question="dependence")
     visitor.act("/place", slot="x", column=0)
     response = visitor.act("/place", slot="y", column=[1, 2])
@@ -354,27 +302,19 @@ def test_texts_need_a_place_of_their_own(visitor):
     assert "--kernel note=text" in code(visitor.settled(), "command")
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"schema": "reldep.session/1"}', "null"])
-def test_files_that_are_no_session_are_refused(visitor, text):
-    assert visitor.send("POST", "/session", text).status == 400
-
-
 def test_sheets_of_a_workbook_can_be_chosen(visitor):
     pytest.importorskip("fastexcel")
     first = [["a", "b"], *([i, i % 3] for i in range(20))]
     second = [["u", "v"], *([i, i % 5] for i in range(30))]
-    visitor.upload("book.xlsx", sheets(data=first, two=second))
-    assert "20 rows, 2 columns" in visitor.settled()
-    visitor.act("/reading", sheet="two", header="yes")
-    assert "30 rows, 2 columns" in visitor.settled()
+    assert "20 rows, 2 columns" in visitor.give("book.xlsx", sheets(data=first, two=second))
+    assert "30 rows, 2 columns" in visitor.do("/reading", sheet="two", header="yes")
 
 
 def test_files_can_be_joined(visitor, plants):
     rows = [line.split(",") for line in plants.splitlines()]
     left = "\n".join(",".join(row[:2]) for row in rows)
     right = "\n".join(",".join([row[0], *row[2:]]) for row in rows[:41])
-    visitor.upload("left.csv", left)
-    visitor.settled()
+    visitor.give("left.csv", left)
     visitor.send("POST", "/upload?name=right.csv&add=1", right)
     page = visitor.settled()
     assert "40 rows, 5 columns" in page

@@ -155,8 +155,7 @@ def test_hostile_file_takes_nothing_down(server, visitor, tmp_path, name):
     assert not list(server.folder.glob("**/x.csv")) or name == "../../x.csv"
     assert {path.parent.name for path in server.folder.glob("**/x.csv")} <= {"data"}
     assert server.process.poll() is None
-    visitor.upload("good.csv", f"a,b,c\n{ROWS}")
-    assert "40 rows, 3 columns" in visitor.settled()
+    assert "40 rows, 3 columns" in visitor.give("good.csv", f"a,b,c\n{ROWS}")
 
 
 def test_hostile_names_run_nothing_in_a_browser(browser, server):
@@ -208,5 +207,4 @@ def test_reading_a_file_that_unpacks_to_much_can_be_stopped(server, visitor):
     assert "Stopped." in visitor.settled(seconds=10)
     gone, _ = psutil.wait_procs(workers, timeout=10)
     assert len(gone) == 1
-    visitor.upload("good.csv", f"a,b,c\n{ROWS}")
-    assert "40 rows, 3 columns" in visitor.settled()
+    assert "40 rows, 3 columns" in visitor.give("good.csv", f"a,b,c\n{ROWS}")

@@ -27,8 +27,7 @@ def test_killed_server_leaves_no_process_and_the_next_one_removes_its_folder(
 ):
     first, other = start(), start()
     visitor = Visitor(first)
-    visitor.upload("plants.csv", plants)
-    visitor.settled()
+    visitor.give("plants.csv", plants)
     folders = first.leftovers()
     assert len(folders) == 2
     children, alive = killed(first)

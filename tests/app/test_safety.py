@@ -130,8 +130,7 @@ def test_every_answer_forbids_what_is_not_our_own(visitor):
 
 
 def test_files_lie_where_only_their_owner_can_look(server, visitor, plants):
-    visitor.upload("../../../-x;rm *.csv", plants.encode())
-    assert "60 rows" in visitor.settled()
+    assert "60 rows" in visitor.give("../../../-x;rm *.csv", plants.encode())
     folders = list(server.folder.glob("reldep-app-*"))
     assert [stat.S_IMODE(folder.stat().st_mode) for folder in folders] == [0o700]
     assert [path.name for path in server.folder.glob("reldep-app-*/*/data/*")] == ["x_rm _.csv"]
@@ -160,8 +159,7 @@ def test_too_large_file_is_refused_with_and_without_its_length(visitor, server):
 
 def test_upload_that_breaks_off_leaves_the_file_of_the_same_name(server, plants):
     visitor = Visitor(server)
-    visitor.upload("plants.csv", plants)
-    assert "60 rows" in visitor.settled()
+    assert "60 rows" in visitor.give("plants.csv", plants)
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
     connection.putrequest("POST", f"{server.path}/upload?name=plants.csv")
     given = {"Cookie": visitor.cookie, "Origin": server.origin, "Content-Length": "1000000"}
@@ -172,8 +170,7 @@ def test_upload_that_breaks_off_leaves_the_file_of_the_same_name(server, plants)
     soon(lambda: set(server.folder.rglob("*")) - before)
     connection.close()
     soon(lambda: set(server.folder.rglob("*")) == before)
-    visitor.act("/reading", header="yes")
-    assert "60 rows" in visitor.settled()
+    assert "60 rows" in visitor.do("/reading", header="yes")
 
 
 CHOICES = {"question": "compare", "slots": {"source": ["dose"]}, "options": {"missing": "drop"}}
@@ -199,8 +196,7 @@ TEXTS = ["", "{", "[" * 100_000, '{"a": ' + "1" * 5_000 + "}", '{"schema": NaN}'
 
 def test_session_files_of_another_shape_change_nothing(server, plants):
     visitor = Visitor(server)
-    visitor.upload("plants.csv", plants)
-    visitor.settled()
+    visitor.give("plants.csv", plants)
     visitor.act("/place", slot="source", text="dose")
     before = visitor.send("GET", "/").text
     for text in [*map(json.dumps, SHAPES), *TEXTS]:
@@ -231,8 +227,7 @@ def test_session_files_of_another_shape_change_nothing(server, plants):
     ids=lambda given: str(given)[:60],
 )
 def test_odd_forms_are_refused_in_words(visitor, plants, path, fields):
-    visitor.upload("plants.csv", plants)
-    visitor.settled()
+    visitor.give("plants.csv", plants)
     response = visitor.act(path, **fields)
     assert response.status == 400
     assert len(complaints(response.text)) == 1
@@ -240,8 +235,7 @@ def test_odd_forms_are_refused_in_words(visitor, plants, path, fields):
 
 
 def test_names_longer_than_a_file_system_takes_are_cut(visitor, plants, server):
-    visitor.upload("Ω" * 500 + "é.csv", plants)
-    assert "60 rows" in visitor.settled()
+    assert "60 rows" in visitor.give("Ω" * 500 + "é.csv", plants)
     names = [path.name for path in server.folder.glob("reldep-app-*/*/data/Ω*")]
     assert len(names) == 1
     assert len(os.fsencode(names[0])) <= 255

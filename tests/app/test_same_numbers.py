@@ -98,29 +98,23 @@ def choose(visitor, case):
     """Choose on the page what a case asks for, and give the page with the answer."""
     names = field().partition("\n")[0].split(",")
     if case.get("reading"):
-        visitor.act("/reading", **case["reading"])
-        visitor.settled()
+        visitor.do("/reading", **case["reading"])
     if case.get("kinds"):
         kinds = {f"kind-{names.index(name)}": kind for name, kind in case["kinds"].items()}
-        visitor.act("/kinds", **kinds)
-        visitor.settled()
+        visitor.do("/kinds", **kinds)
     visitor.act("/ask", question=case.get("question", "compare"))
     options = dict(case.get("options", {}))
     for name in {"clusters", "id"} & options.keys():
         options[name] = names.index(options[name])
     if options:
         visitor.act("/options", **options)
-    for slot, texts in case["places"].items():
-        for text in [texts] if isinstance(texts, str) else texts:
-            visitor.act("/place", slot=slot, text=text)
-    return visitor.settled()
+    return visitor.fill(**case["places"])
 
 
 @pytest.mark.filterwarnings("ignore::reldep.exceptions.ReldepWarning")
 @pytest.mark.parametrize("case", CASES)
 def test_command_and_code_repeat_the_answer(visitor, tmp_path, monkeypatch, capsys, case):
-    visitor.upload("field.csv", field())
-    visitor.settled()
+    visitor.give("field.csv", field())
     page = choose(visitor, CASES[case])
     shown = json.loads(latest(visitor, page, "answer.json").text)
     (tmp_path / "field.csv").write_text(field())

@@ -34,13 +34,9 @@ def table(person, round_):
 def ask(visitor, person, round_):
     """Ask this person's question about this round's table; give the page and the numbers."""
     question, places = PEOPLE[person]
-    visitor.upload(f"{person}{round_}.csv", table(person, round_))
-    visitor.settled()
+    visitor.give(f"{person}{round_}.csv", table(person, round_))
     visitor.act("/ask", question=question)
-    for slot, texts in places.items():
-        for text in [texts] if isinstance(texts, str) else texts:
-            visitor.act("/place", slot=slot, text=text)
-    page = visitor.settled(seconds=120)
+    page = visitor.fill(**places)
     return page, json.loads(latest(visitor, page, "answer.json").text)
 
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
+import shlex
 
 import polars as pl
 import pytest
 
 import reldep
 from cli.mouse_files import QUESTION
-from reldep.kernels import Gaussian
 
 NAMES = ("diet", "lipids", "genes")
 COMPARE = ("compare", "mice.csv", *QUESTION)
-GENES = ("--sources", "gene_*", "--first", "diet", "--second", "genotype")
 
 
 def blocks(mice):
@@ -22,117 +21,68 @@ def blocks(mice):
     return mice["diet"], lipids, genes
 
 
-def compared(mice, **options):
-    return reldep.compare(*blocks(mice), names=NAMES, **options)
-
-
-def ranked(mice):
-    columns = {name: mice[name] for name in ("C14.0", "C16.0", "C18.0")}
-    targets = {"genes": blocks(mice)[2], **columns}
-    options = {"confidence_level": 0.9, "adjust": "holm", "names": ["diet", "genes", *columns]}
-    return reldep.rank(mice["diet"], targets, **options)
-
-
-def contrasted(mice):
-    variables = {"diet": mice["diet"], "lipids": blocks(mice)[1], "C14.0": mice["C14.0"]}
-    return reldep.contrast(variables, {("diet", "lipids"): 1, ("diet", "C14.0"): -0.5})
-
-
-def scanned(mice, **options):
-    return reldep.scan(blocks(mice)[2], mice["diet"], mice["genotype"], **options)
-
-
-# A line, what the library is asked, and the level.
-ANSWERS = {
-    **{
-        " ".join(words): ((*COMPARE, *words), lambda mice, o=options: compared(mice, **o))
-        for words, options in [
-            ((), {}),
-            (("--measure", "dcor"), {"measure": "dcor"}),
-            (("--alternative", "greater"), {"alternative": "greater"}),
-            (("--variance", "fixed-kernel", "--seed", "3"), {"variance": "fixed-kernel", "rng": 3}),
-            (
-                ("--measure", "hsic", "--variance", "fixed-kernel"),
-                {"measure": "hsic", "variance": "fixed-kernel"},
-            ),
-            (("--max-lag", "1"), {"max_lag": 1}),
-            (("--max-lag", "auto"), {"max_lag": "auto"}),
-            (("--kernel", "linear"), {"kernel": "linear"}),
-            (
-                ("--kernel", "lipids=gaussian:0.5*median", "--kernel", "genes=linear"),
-                {"kernel": {"lipids": Gaussian(factor=0.5), "genes": "linear"}},
-            ),
-        ]
-    },
-    "clusters": (
-        (*COMPARE, "--clusters", "id"),
-        lambda mice: compared(mice, clusters=mice["id"]),
+# A line, and what stands in the Python call that it prints.
+SLOTS = "'diet', 'lipids=C*', 'genes=gene_*'"
+COMPARED = {
+    "": f"reldep.compare({SLOTS}, data='mice.csv')",
+    "--measure dcor": "measure='dcor'",
+    "--alternative greater --alpha 0.2": "alternative='greater'",
+    "--measure hsic --variance fixed-kernel --seed 3": "variance='fixed-kernel', rng=3",
+    "--max-lag 1": "max_lag=1",
+    "--max-lag auto": "max_lag='auto'",
+    "--kernel linear": "kernel='linear'",
+    "--kernel lipids=gaussian:0.5*median --kernel genes=linear": (
+        "kernel={'lipids': reldep.kernels.Gaussian(bandwidth='median', factor=0.5), "
+        "'genes': 'linear'}"
     ),
-    "where": (
-        (*COMPARE, "--where", "genotype = 'wt'"),
-        lambda mice: compared(mice.filter(mice["genotype"] == "wt")),
+    "--clusters id": "clusters='id'",
+    "--where \"genotype = 'wt'\"": "data=reldep.read('mice.csv', where=\"genotype = 'wt'\")",
+    # Repeated options add up.
+    "--clusters id --clusters diet": "clusters=('id', 'diet')",
+    "--where \"genotype = 'wt'\" --where \"diet != 'fish'\"": "where=[",
+    "--paper": f"reldep.paper_test({SLOTS}, data=",
+    "--paper --alternative two-sided": "alternative='two-sided'",
+}
+CALLS = {
+    **{f"compare mice.csv {shlex.join(QUESTION)} {line}": call for line, call in COMPARED.items()},
+    "rank mice.csv --source diet --targets genes=gene_* --targets C14.0:C18.0,diet --alpha 0.1 "
+    "--adjust holm": "reldep.rank('diet', ['genes=gene_*', 'C14.0:C18.0,diet'], "
+    "confidence_level=0.9, adjust='holm', data=",
+    "contrast mice.csv --variables lipids=C* --weight diet~lipids=1 --weight diet~C14.0=-0.5": (
+        "{('diet', 'lipids'): 1.0, ('diet', 'C14.0'): -0.5}"
     ),
-    "paper": ((*COMPARE, "--paper"), lambda mice: reldep.paper_test(*blocks(mice), names=NAMES)),
-    "paper, two-sided": (
-        (*COMPARE, "--paper", "--alternative", "two-sided"),
-        lambda mice: reldep.paper_test(*blocks(mice), names=NAMES, alternative="two-sided"),
+    "dependence mice.csv --x diet --y lipids=C* --test permutation --seed 1": (
+        "reldep.dependence('diet', 'lipids=C*', rng=1, test='permutation', data="
     ),
-    "rank": (
-        (
-            *("rank", "mice.csv", "--source", "diet", "--targets", "genes=gene_*"),
-            *("--targets", "C14.0:C18.0,diet", "--alpha", "0.1", "--adjust", "holm"),
-        ),
-        ranked,
+    "groups mice.csv --x lipids=C* --y genes=gene_* --by genotype": (
+        "reldep.groups('lipids=C*', 'genes=gene_*', 'genotype', data="
     ),
-    "contrast": (
-        (
-            *("contrast", "mice.csv", "--variables", "lipids=C*"),
-            *("--weight", "diet~lipids=1", "--weight", "diet~C14.0=-0.5"),
-        ),
-        contrasted,
+    "matrix mice.csv --variables diet,genotype,C14.0": "reldep.matrix('diet,genotype,C14.0', data=",
+    "scan mice.csv --sources gene_* --first diet --second genotype --alternative less": (
+        "reldep.scan('gene_*', 'diet', second='genotype', alternative='less', data="
     ),
-    "dependence": (
-        (
-            *("dependence", "mice.csv", "--x", "diet", "--y", "lipids=C*"),
-            *("--test", "permutation", "--seed", "1"),
-        ),
-        lambda mice: reldep.dependence(
-            *blocks(mice)[:2], test="permutation", rng=1, names=("diet", "lipids")
-        ),
-    ),
-    "groups": (
-        ("groups", "mice.csv", "--x", "lipids=C*", "--y", "genes=gene_*", "--by", "genotype"),
-        lambda mice: reldep.groups(*blocks(mice)[1:], mice["genotype"], names=("lipids", "genes")),
-    ),
-    "matrix": (
-        ("matrix", "mice.csv", "--variables", "diet,genotype,C14.0"),
-        lambda mice: reldep.matrix(mice.select("diet", "genotype", "C14.0")),
-    ),
-    "many sources": (("scan", "mice.csv", *GENES), scanned),
-    "many sources, one-sided": (
-        ("scan", "mice.csv", *GENES, "--alternative", "less"),
-        lambda mice: scanned(mice, alternative="less"),
-    ),
-    "many targets": (
-        ("scan", "mice.csv", "--source", "diet", "--targets", "gene_*"),
-        lambda mice: reldep.scan(mice["diet"], blocks(mice)[2]),
-    ),
+    "scan mice.csv --source diet --targets gene_*": "reldep.scan('diet', 'gene_*', data=",
 }
 
 
-@pytest.mark.parametrize("case", ANSWERS)
-def test_the_answer_is_that_of_the_library(ask, mice, case):
-    words, answer = ANSWERS[case]
-    expected = json.loads(answer(mice).to_json(0.1 if "--alpha" in words else None))
-    found = json.loads(ask(*words, "--json").out)
-    assert (found["table"], found["alpha"]) == (expected["table"], expected["alpha"])
-    assert found["answer"].endswith(expected["answer"])  # which rows they are about comes first
+@pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
+@pytest.mark.parametrize("line", CALLS)
+def test_a_command_runs_the_call_that_it_prints(ask, line):
+    words = shlex.split(line)
+    said = ask(*words, "--code", "--json")
+    assert CALLS[line] in said.err
+    known = {}
+    exec(said.err, known)  # noqa: S102
+    found = json.loads(said.out)
+    expected = json.loads(known["result"].to_json(found["alpha"]))
+    assert (found["table"], found["answer"]) == (expected["table"], expected["answer"])
+    assert said.err.strip().endswith(f"result = {found['call']}")
 
 
 def test_words_are_those_of_the_library(ask, mice):
     said = ask(*COMPARE)
     assert (said.status, said.err) == (0, "")
-    assert said.out == compared(mice).summary() + "\n"
+    assert said.out == reldep.compare(*blocks(mice), names=NAMES).summary() + "\n"
 
 
 def test_incomplete_rows_are_refused_or_dropped(ask):

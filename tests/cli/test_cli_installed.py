@@ -42,11 +42,6 @@ def test_standard_input_joins_files(command, folder):
     )
 
 
-def test_a_mistake_ends_with_status_2_and_no_traceback(command):
-    said = command("compare", "mice.csv", "--source", "Diet", "--first", "C*", "--second", "id")
-    assert said == (2, "", "Error: no column 'Diet' in mice.csv; nearest: 'diet'\n")
-
-
 def test_a_reader_that_leaves_early_sees_no_traceback(folder, environment):
     process = subprocess.Popen(
         [sys.executable, "-m", "reldep", *COMPARE, "--csv"],

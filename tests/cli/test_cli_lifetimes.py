@@ -65,18 +65,14 @@ def test_every_question_takes_lifetimes(ask, patients, words, expected):
 @pytest.mark.parametrize(
     ("survival", "words", "message"),
     [
-        ("days", (), "expected a column of times and one of events, such as 'days,died'"),
-        ("days,ward", (), "ward is 'a' in line 2, which can be an event or a censored time"),
         ("days,ward", (), "as in --survival days,ward=a."),
-        ("z,died", (), "z is -"),
         ("days,died", ("--measure", "dcor"), "kernel Distance cannot be used for days"),
         ("days,died", ("--source", "days,died"), "'died' is part of the lifetimes in 'days'"),
     ],
 )
 def test_mistakes_show_the_way_out(ask, patients, survival, words, message):
-    second = "z" if survival != "z,died" else "days"
-    said = ask("compare", "patients.csv", "--survival", survival, "--first", "x",
-               "--second", second, *words)  # fmt: skip
+    slots = ("--survival", survival, "--first", "x", "--second", "z")
+    said = ask("compare", "patients.csv", *slots, *words)
     assert said.status == 2
     assert message in said.err
 

@@ -63,6 +63,8 @@ def compare(source, first, second):
             (*CONTRAST, "--weight", "diet~lipids=1", "--weight", "diet~lipids=2"),
             "--weight diet~lipids=2 repeats a pair that has a weight; give it one",
         ),
+        ((*compare("diet", "C14.0", "gene_*"), "--first", "x=C16.0"), "no column 'x=C16.0'"),
+        (("describe", "mise.csv"), "no file mise.csv; nearest: 'mice.csv'"),
         (
             ("compare", "design.csv", "lipids.csv", *QUESTION),
             "2 files need a column to be joined on. Pass --join id",
@@ -99,12 +101,6 @@ def test_wrong_usage_shows_what_was_meant(ask, monkeypatch, words, message):
     assert said.status == 2
     assert message in " ".join(said.err.split())
     assert "Traceback" not in said.err
-
-
-def test_no_command_at_all_shows_the_help(ask):
-    said = ask()
-    assert said.status == 2
-    assert "Questions about a file" in said.out
 
 
 @pytest.mark.parametrize("place", [0, 1, len(COMPARE)])

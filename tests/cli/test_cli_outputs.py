@@ -24,13 +24,7 @@ QUESTIONS = {
     "dependence": ("dependence", "mice.csv", "--x", "diet", "--y", "C14.0"),
     "sensitivity": ("sensitivity", "mice.csv", *QUESTION),
 }
-KINDS = {
-    "compare": "comparison",
-    "rank": "ranking",
-    "contrast": "contrast",
-    "dependence": "dependence",
-    "sensitivity": "sensitivity",
-}
+KINDS = {"compare": "comparison", "rank": "ranking"}
 
 
 def names_in(folder):
@@ -56,7 +50,7 @@ def test_json_is_as_its_schema_says(ask, schema, question, words):
     assert said.status == 0
     found = json.loads(said.out)
     jsonschema.Draft202012Validator(schema).validate(found)
-    assert found["kind"] == KINDS[question]
+    assert found["kind"] == KINDS.get(question, question)
     assert found["question"].endswith("?")
     assert found["command"].startswith(f"reldep {question} mice.csv ")
 
@@ -69,13 +63,6 @@ def test_a_bound_without_another_end_is_as_the_schema_says(ask, schema, side, en
     assert found["confidence_interval"][end] is None
     assert found["confidence_interval"][1 - end] is not None
     assert found["table"][-1][("low", "high")[end]] is None
-
-
-def test_joined_files_are_told_as_the_schema_says(ask, schema):
-    words = ("compare", "design.csv", "lipids.csv", "genes.parquet", "--join", "id", *QUESTION)
-    found = json.loads(ask(*words, "--json").out)
-    jsonschema.validate(found, schema)
-    assert found["join"].startswith("joined on 'id': 38 rows")
 
 
 def test_the_schema_refuses_what_is_not_a_result(ask, schema):
@@ -94,16 +81,11 @@ def test_the_schema_refuses_what_is_not_a_result(ask, schema):
 
 
 def test_json_numbers_are_not_rounded_and_never_nan(ask):
-    found = json.loads(ask(*COMPARE, "--json").out)
+    found = json.loads(ask(*COMPARE, "--variance", "fixed-kernel", "--alpha", "0.2", "--json").out)
     assert found["table"][2]["estimate"] == found["estimate"]
     assert len(repr(found["estimate"])) > 15
-    normal = json.loads(ask(*COMPARE, "--variance", "fixed-kernel", "--json").out)
     # The normal law has infinitely many degrees of freedom, which JSON cannot write.
-    assert normal["df"] is None
-
-
-def test_the_level_of_json_is_one_minus_alpha(ask):
-    found = json.loads(ask(*COMPARE, "--alpha", "0.2", "--json").out)
+    assert found["df"] is None
     assert found["confidence_level"] == 0.8
     assert "80% interval" in found["answer"]
 
