@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 # The functions of a squared distance s, with a scale c: 2^(c s), 2^(c √s), c √s, and c for s > 0
 # but 1 for s = 0.
 GAUSSIAN, LAPLACE, ROOT, EQUAL = range(4)
+OF_ROOTS = (LAPLACE, ROOT)
 
 # How the values of a factor are joined to those of the factors before it.
 FIRST, TIMES, PLUS = range(3)
@@ -74,23 +75,27 @@ def joined(
     return None
 
 
-def joined_values(terms: Sequence[Term], squared: FloatArray) -> FloatArray:
-    """Compute the values of terms of the same squared distances, in place.
+def joined_values(
+    terms: Sequence[Term], distances: FloatArray, *, is_root: bool = False
+) -> FloatArray:
+    """Compute the values of terms of the same distances, in place.
 
     Parameters
     ----------
     terms : sequence of (how, function, scale)
-    squared : ndarray, shape (rows, columns)
-        Overwritten by the values.
+    distances : ndarray, shape (rows, columns)
+        Squared distances, overwritten by the values.
+    is_root : bool, default False
+        Whether these are the distances themselves, for functions of these only.
     """
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        for run in row_runs(*squared.shape):
-            part = squared[run]
+        for run in row_runs(*distances.shape):
+            part = distances[run]
             # The last term overwrites the distances; the others need them.
             before: FloatArray | None = None
             for place, (how, function, scale) in enumerate(terms, 1):
                 values = part if place == len(terms) else part.copy()
-                if function in (LAPLACE, ROOT):
+                if function in OF_ROOTS and not is_root:
                     np.sqrt(values, out=values)
                 if function == EQUAL:
                     values[...] = np.where(values == 0, 1.0, scale)
@@ -101,7 +106,7 @@ def joined_values(terms: Sequence[Term], squared: FloatArray) -> FloatArray:
                 if before is not None:
                     (np.multiply if how == TIMES else np.add)(before, values, out=values)
                 before = values
-    return squared
+    return distances
 
 
 def without_diagonal(block: FloatArray, run: slice) -> FloatArray:
@@ -121,17 +126,27 @@ def evaluate(kernels: Sequence[FittedKernel], run: slice) -> Iterator[FloatArray
     programs = [kernel.program() for kernel in kernels]
     sources = [_only_points(program) for program in programs]
     left = Counter(map(id, sources))
+    # A root is taken once for a kernel, its slope and its score, where none needs the square.
+    squares = {
+        id(points)
+        for program, points in zip(programs, sources, strict=True)
+        if any(factor.function not in OF_ROOTS for factor in program or ())
+    }
     known: dict[int, FloatArray] = {}
     for kernel, program, points in zip(kernels, programs, sources, strict=True):
         if program is None or points is None:
             block = np.asarray(kernel(run, slice(0, len(kernel))), dtype=np.float64)
         else:
             at = id(points)
+            is_root = at not in squares
             if at not in known:
                 known[at] = squared_distances(points[run], points)
+                if is_root:
+                    np.sqrt(known[at], out=known[at])
             left[at] -= 1
-            squared = known[at].copy() if left[at] else known.pop(at)
-            block = joined_values([(one.how, one.function, one.scale) for one in program], squared)
+            distances = known[at].copy() if left[at] else known.pop(at)
+            terms = [(one.how, one.function, one.scale) for one in program]
+            block = joined_values(terms, distances, is_root=is_root)
         yield without_diagonal(block, run)
 
 
