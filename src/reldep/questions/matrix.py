@@ -14,19 +14,16 @@ from reldep.questions.options import Options, Simultaneous, generator
 from reldep.questions.options import variables as several
 from reldep.questions.study import read_study
 from reldep.results.matrix import Matrix
-from reldep.stats import student
-from reldep.stats.independence import independence_pvalues_of
-from reldep.stats.simultaneous import JointDraws, holm
+from reldep.stats.independence import relation_pvalues
+from reldep.stats.simultaneous import JointDraws, false_discovery_rates, holm
 from reldep.stats.units import pairs_needed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reldep.data.variables import FloatArray
-    from reldep.engine import Influence
-    from reldep.stats.estimates import Estimates
 
 Adjustment = Literal["holm", "bh"]
+ADJUSTMENTS = {"holm": holm, "bh": false_discovery_rates}
 
 
 def all_columns(values: Mapping[str, Any]) -> Any:
@@ -93,7 +90,7 @@ def matrix(
     found = computed.dependences
     rng = generator(options)
     draws = JointDraws.of(found.deviations, options["n_simulations"], rng)
-    pvalues = _independence(computed.influence, found)
+    pvalues = np.array(relation_pvalues(computed.influence, found))
     return Matrix(
         provenance=computed.provenance,
         warnings=computed.warnings(np.eye(len(found.pairs))),
@@ -102,32 +99,9 @@ def matrix(
         dependences=found,
         influence=computed.influence,
         pvalues=pvalues,
-        adjusted_pvalues=_adjusted(pvalues, options["adjust"]),
+        adjusted_pvalues=ADJUSTMENTS[options["adjust"]](pvalues),
         maxima=draws.value_maxima(),
         adjust=options["adjust"],
         confidence_level=options["confidence_level"],
         seed=int(rng.integers(2**62)),
     )
-
-
-def _independence(influence: Influence, found: Estimates) -> FloatArray:
-    """Test every pair for independence by its unbiased correlation.
-
-    Where rows depend on each other the estimate is compared with its own standard error.
-    """
-    n, pairs = influence.n_observations, found.pairs
-    if found.rows.any:
-        ratios = found.values / found.standard_errors
-        return np.exp(student.log_pvalues(ratios, np.array(found.n_units() - 1.0), "greater"))
-    own = {name: influence.hsic((name, name)) for pair in pairs for name in pair}
-    hsics = np.array([influence.hsic(pair) for pair in pairs])
-    scale = np.sqrt(np.array([own[x] * own[y] for x, y in pairs]))
-    return independence_pvalues_of(hsics / scale, n, influence.block_sizes, influence.share)
-
-
-def _adjusted(pvalues: FloatArray, method: str) -> FloatArray:
-    if method == "holm":
-        return holm(pvalues)
-    from scipy.stats import false_discovery_control
-
-    return np.asarray(false_discovery_control(pvalues))

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 
 import numpy as np
-import scipy
 
 from reldep.arguments import Argument
 from reldep.exceptions import InputError
@@ -24,7 +23,7 @@ from reldep.questions.options import (
 )
 from reldep.results.scan import Scan, TargetScan
 from reldep.stats.scan import ScannedSources, ScannedTargets
-from reldep.stats.simultaneous import holm
+from reldep.stats.simultaneous import false_discovery_rates, holm
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
@@ -148,7 +147,7 @@ def _scan_targets(source: Any, targets: Any, options: Mapping[str, Any]) -> Targ
 
 def _screened(found: Columns, log_pvalues: FloatArray) -> dict[str, Any]:
     """Return what the answers of both scans have in common."""
-    fdr = np.asarray(scipy.stats.false_discovery_control(np.exp(log_pvalues)))
+    fdr = false_discovery_rates(np.exp(log_pvalues))
     return {
         "provenance": found.provenance(),
         "warnings": found.warnings(fdr <= CLAIMED),

@@ -325,9 +325,7 @@ def adjusted_pvalues(
     """
     raw = found.pvalue
     if method == "bh":
-        from scipy.stats import false_discovery_control
-
-        return np.asarray(false_discovery_control(raw))
+        return false_discovery_rates(raw)
     if method == "holm":
         return holm(raw)
     if method == "single-step":
@@ -345,6 +343,13 @@ def maxima_pvalues(sizes: FloatArray, maxima: FloatArray) -> FloatArray:
     """Return the p-values of scores by sorted maxima under their joint law."""
     beyond = len(maxima) - np.searchsorted(maxima, sizes, side="left")
     return tail_probability(beyond, len(maxima))
+
+
+def false_discovery_rates(pvalues: FloatArray) -> FloatArray:
+    """Adjust p-values by Benjamini and Hochberg's procedure, which controls the share of errors."""
+    from scipy.stats import false_discovery_control
+
+    return np.asarray(false_discovery_control(pvalues))
 
 
 def holm(pvalues: FloatArray) -> FloatArray:
