@@ -360,11 +360,8 @@ class Description:
         return replace(self, cautions=tuple(cautions), remarks=tuple(map(spell, self.remarks)))
 
     def beside(self, other: Description) -> Description:
-        """Return the description with another as its first section, and the cautions of both."""
+        """Return the description with another as its first section, and all cautions once."""
         title = other.title or other.question
         section = Section(title, other.kind, (other.sentence,), other.table, other.pictures)
-        return replace(
-            self,
-            sections=(section, *self.sections),
-            cautions=(*self.cautions, *other.cautions),
-        )
+        cautions = {str(caution): caution for caution in (*self.cautions, *other.cautions)}
+        return replace(self, sections=(section, *self.sections), cautions=tuple(cautions.values()))

@@ -65,4 +65,5 @@ def pages(answers, hostile, sensitivity):
     """The report about every kind of result, drawn once; that of the comparison in full."""
     drawn = {kind: result.to_html() for kind, result in answers.items() if kind != "comparison"}
     full = answers["comparison"].to_html(sensitivity=sensitivity)
-    return {**drawn, "comparison": full, "hostile": hostile.to_html(command=f"run {HOSTILE}")}
+    called = dataclasses.replace(hostile.describe(), call=f"run {HOSTILE}")
+    return {**drawn, "comparison": full, "hostile": reldep.report.page(called)}

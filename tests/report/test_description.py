@@ -7,6 +7,7 @@ import pytest
 
 import reldep
 from reldep import report
+from reldep.cli.output import in_shell
 from reldep.description import (
     WRITERS,
     Column,
@@ -120,12 +121,6 @@ def test_an_article_folds_further_parts_and_several_make_one_document():
     assert document.text.index("a()") < document.text.index("b()")
 
 
-def test_tables_to_paste_have_the_headings():
-    assert r"day & wet hours & millimetres \\" in report.latex_table(WEATHER)
-    assert "| day | wet hours | millimetres |" in report.markdown_table(WEATHER)
-    assert "millimetres" in Document(report.fragment(WEATHER)).text
-
-
 def test_text_for_people_and_values_for_programs():
     text = report.plain_text(WEATHER)
     assert text.startswith(f"{WEATHER.sentence}\n\nday       wet_hours  rain")
@@ -139,14 +134,14 @@ def test_text_for_people_and_values_for_programs():
     assert report.csv_text(WEATHER.table) == "day,wet_hours,rain\ntoday,3.25,1.5\ntomorrow,,12.0\n"
 
 
-def test_a_further_section_comes_first_and_brings_its_cautions():
-    wind = replace(
-        WEATHER, kind="wind", title="Wind", cautions=(reldep.ReldepWarning("hold your hat"),)
-    )
-    more = WEATHER.beside(wind)
+def test_a_further_section_comes_first_and_brings_cautions_spelled_by_the_front_end():
+    cautions = (*WEATHER.cautions, reldep.ReldepWarning("hold `hat='on'`"))
+    more = WEATHER.beside(replace(WEATHER, kind="wind", title="Wind", cautions=cautions))
     assert [one.name for one in more.sections] == ["wind", "clouds"]
     assert more.sections[0].paragraphs == (WEATHER.sentence,)
-    assert [str(one) for one in more.cautions] == ["take an umbrella", "hold your hat"]
+    said = more.reworded(in_shell)
+    assert [str(one) for one in said.cautions] == ["take an umbrella", "hold hat=on"]
+    assert said.sentence.endswith("Set umbrella=up.")
 
 
 def test_every_answer_describes_itself(answers):

@@ -10,16 +10,6 @@ def test_path_gets_the_same_document_as_the_string(comparison, tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
 
 
-def test_path_may_be_a_string(comparison, tmp_path):
-    comparison.to_html(str(tmp_path / "report.html"))
-    assert (tmp_path / "report.html").exists()
-
-
-def test_missing_folder_is_a_clear_error(comparison, tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"directory .*nowhere does not exist"):
-        comparison.to_html(tmp_path / "nowhere" / "report.html")
-
-
 def test_file_of_somebody_else_is_kept_unless_asked(comparison, tmp_path):
     path = tmp_path / "report.html"
     path.write_text("mine")

@@ -77,7 +77,7 @@ def article(parts: Description, name: str) -> Markup:
         element("details", element("summary", one.title), *_contents(one, MOST_ON_PAGE))
         for one in parts.sections
     ]
-    cautions = element("div", *map(_caution, _once(parts.cautions)), **_CAUTIONS)
+    cautions = element("div", *map(_caution, parts.cautions), **_CAUTIONS)
     return element(
         "article",
         element("h3", parts.question, id=name),
@@ -149,13 +149,8 @@ def _numbers(values: Iterable[Value]) -> Markup:
     return facts({one.heading: one.text for one in values if one.heading})
 
 
-def _once(cautions: Iterable[ReldepWarning]) -> list[ReldepWarning]:
-    """Return every caution once, in the order given."""
-    return list({str(caution): caution for caution in cautions}.values())
-
-
 def _cautions(given: Iterable[ReldepWarning]) -> Markup:
-    boxes = [_caution(caution) for caution in _once(given)]
+    boxes = [_caution(caution) for caution in given]
     none = element("p", "None: no check found a problem.")
     return section("Cautions", *(boxes or [none]), name="cautions")
 

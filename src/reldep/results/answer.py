@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -125,7 +125,8 @@ class Answer(ABC):
     @property
     def facts(self) -> dict[str, Any]:
         """How the answer was computed, by name: variance, engine, rows, seed, covariates."""
-        return {one.name: one.value for one in self.describe().facts if one.name}
+        facts = (*self._own_facts(), *self._facts())
+        return {one.name: one.value for one in facts if one.name}
 
     def describe(self, alpha: float | None = None) -> Description:
         """Return the answer as plain parts, from which everything that shows it is made.
@@ -235,7 +236,6 @@ class Answer(ABC):
         *,
         alpha: float | None = None,
         sensitivity: Answer | None = None,
-        command: str | None = None,
         overwrite: bool = False,
     ) -> str | None:
         """Write a report: the answer, pictures, cautions and how it was computed, in one file.
@@ -248,8 +248,6 @@ class Answer(ABC):
             The level of the sentence and of the intervals; by default 0.05, or that of the answer.
         sensitivity : Sensitivity, optional
             From :func:`reldep.sensitivity`; adds a section about the bandwidth.
-        command : str, optional
-            What to type to repeat the result; by default the Python call.
         overwrite : bool, default False
             Whether to replace a file that reldep did not make.
 
@@ -261,7 +259,7 @@ class Answer(ABC):
         parts = self.describe(alpha)
         if sensitivity is not None:
             parts = parts.beside(sensitivity.describe(parts.alpha))
-        document = report.page(parts if command is None else replace(parts, call=command))
+        document = report.page(parts)
         if path is None:
             return document
         write(path, document, overwrite=overwrite)
