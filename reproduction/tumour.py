@@ -158,13 +158,13 @@ def _acc_questions() -> list[TumourQuestion]:
 def _glioma_questions(path: Path) -> list[TumourQuestion]:
     from reproduction.corpora.glioma import read_glioma
 
-    tumours = read_glioma(path, as_frame=False)
-    data = (tumours.location, tumours.expression, tumours.cgh)
+    tumours = read_glioma(path)
+    data = tuple(tumours[name].to_numpy() for name in ("location", "expression", "cgh"))
     return [TumourQuestion(("location", "expression", "copy number"), data)]
 
 
 def _divided(question: TumourQuestion, n_divisions: int, seed: int) -> np.ndarray:
-    """Give the split test's p-values over random divisions of the rows in two halves.
+    """Return the split test's p-values over random divisions of the rows in two halves.
 
     The split test gives the first half of the rows to one block, so another order divides them
     anew.

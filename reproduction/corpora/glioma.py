@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.datasets._dataset import Dataset, frames_or_arrays
+from reldep.datasets._dataset import Dataset
 
 if TYPE_CHECKING:
     import polars as pl
@@ -41,7 +41,7 @@ _UNREADABLE = (
 )
 
 
-def read_glioma(path: str | os.PathLike[str], *, as_frame: bool = True) -> Dataset:
+def read_glioma(path: str | os.PathLike[str]) -> Dataset:
     """Read the paper's glioma data: expression, copy number and location of 53 tumours.
 
     The data are not part of this package. They come with the R package gliomaData, in the
@@ -51,8 +51,6 @@ def read_glioma(path: str | os.PathLike[str], *, as_frame: bool = True) -> Datas
     ----------
     path : path
         The ``.rda`` (or ``.RData``) file.
-    as_frame : bool, default True
-        Give polars frames and a series with names; False gives NumPy arrays.
 
     Returns
     -------
@@ -68,7 +66,7 @@ def read_glioma(path: str | os.PathLike[str], *, as_frame: bool = True) -> Datas
     FileNotFoundError
         If there is no such file.
     ValueError
-        If the file is no R data file, is cut off, or holds something else.
+        If the file is not an R data file, is cut off, or contains something else.
 
     References
     ----------
@@ -95,11 +93,7 @@ def read_glioma(path: str | os.PathLike[str], *, as_frame: bool = True) -> Datas
         )
     location = _labels(indicators, path)
     _check_codes(glioma, location, path)
-    blocks: dict[str, pl.DataFrame | pl.Series] = {
-        "expression": expression,
-        "cgh": cgh,
-        "location": location,
-    }
+    blocks = {"expression": expression, "cgh": cgh, "location": location}
     description = (
         f"High-grade gliomas of {expression.height} children: expression of "
         f"{expression.width} genes, comparative genomic hybridisation at {cgh.width} segments, "
@@ -113,7 +107,7 @@ def read_glioma(path: str | os.PathLike[str], *, as_frame: bool = True) -> Datas
         "(2014). Variable selection for generalized canonical correlation analysis. "
         "Biostatistics 15, 569-583."
     )
-    return Dataset("glioma", frames_or_arrays(blocks, as_frame=as_frame), description, reference)
+    return Dataset("glioma", blocks, description, reference)
 
 
 def _glioma_object(path: Path) -> Any:

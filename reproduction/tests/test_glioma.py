@@ -56,13 +56,6 @@ def test_blocks_come_with_their_names_and_numbers(path: Path) -> None:
     assert "Biostatistics" in tumours.reference
 
 
-def test_arrays_on_request(path: Path) -> None:
-    tumours = read_glioma(str(write_rda(path, glioma())), as_frame=False)
-    np.testing.assert_array_equal(tumours.expression, VALUES[:, :3])
-    assert tumours.location.dtype.kind == "U"
-    assert tumours.location.tolist() == [PLACES[code - 1] for code in CODES]
-
-
 @pytest.mark.parametrize("codes", [CODES, [float(code) for code in CODES], Factor(CODES, PLACES)])
 def test_location_codes_may_be_numbers_or_a_factor(path: Path, codes: Any) -> None:
     assert read_glioma(write_rda(path, glioma(codes))).n_observations == N

@@ -42,7 +42,7 @@ def test_nothing_can_be_swapped(pets: Dataset) -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         pets.weight = 1
     with pytest.raises(TypeError):
-        pets.blocks["weight"] = 1  # type: ignore[index]
+        pets["weight"] = 1  # type: ignore[index]
 
 
 def test_later_changes_of_the_given_mapping_do_not_reach_it() -> None:

@@ -1,27 +1,21 @@
-"""What every loader, reader and generator returns: named blocks with their story."""
+"""What every loader and generator returns: named blocks with a description."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from reldep.words import counted
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset(Mapping[str, Any]):
     """Blocks of variables measured on the same observations, row by row.
 
-    A dataset is a read-only mapping from block name to data; each block is an
-    attribute as well, so ``mice["lipid"]`` and ``mice.lipid`` are the same thing.
+    A dataset is a mapping from names of blocks to data. Each block is an attribute as well:
+    ``mice["lipid"]`` and ``mice.lipid`` are the same object.
 
     Parameters
     ----------
@@ -30,8 +24,8 @@ class Dataset(Mapping[str, Any]):
     blocks : mapping of str to frame, series, array or sparse array
         The data. Row ``i`` of every block belongs to the same observation.
     description : str
-        In plain words: what was measured, where it comes from, its licence as far as
-        it is known, and how it was prepared.
+        What was measured, where it comes from, its licence as far as it is known, and how it
+        was prepared.
     reference : str
         What to cite when the data are used.
 
@@ -56,12 +50,11 @@ class Dataset(Mapping[str, Any]):
     reference: str
 
     def __post_init__(self) -> None:
-        # A private copy behind a read-only view: nobody can swap a block afterwards.
-        object.__setattr__(self, "blocks", MappingProxyType(dict(self.blocks)))
+        object.__setattr__(self, "blocks", dict(self.blocks))
 
     @property
     def n_observations(self) -> int:
-        """How many observations every block has."""
+        """Number of observations in every block."""
         return int(next(iter(self.blocks.values())).shape[0])
 
     def __getitem__(self, block: str) -> Any:
@@ -77,8 +70,8 @@ class Dataset(Mapping[str, Any]):
         return len(self.blocks)
 
     def __getattr__(self, block: str) -> Any:
-        # Only called for names that are no field. Copying and pickling ask for private
-        # names before the fields exist, and must get a plain AttributeError.
+        # Called for names that are not fields. Copying and pickling ask for private names
+        # before the fields exist, and must get a plain AttributeError.
         if block.startswith("_"):
             raise AttributeError(block)
         try:
@@ -88,10 +81,6 @@ class Dataset(Mapping[str, Any]):
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self.blocks})
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # The read-only view cannot be pickled; the dictionary behind it can.
-        return type(self), (self.name, dict(self.blocks), self.description, self.reference)
 
     def __repr__(self) -> str:
         width = max(len(block) for block in self.blocks)
@@ -106,27 +95,3 @@ class Dataset(Mapping[str, Any]):
         hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
         known = ", ".join(self.blocks)
         return f"dataset {self.name!r} has no block {block!r}; its blocks are {known}.{hint}"
-
-
-def frames_or_arrays(
-    frames: Mapping[str, pl.DataFrame | pl.Series], *, as_frame: bool
-) -> Mapping[str, Any]:
-    """Return blocks as they are, or as the NumPy arrays that ``as_frame=False`` promises."""
-    return frames if as_frame else {name: _array(block) for name, block in frames.items()}
-
-
-def _array(block: pl.DataFrame | pl.Series) -> np.ndarray[Any, Any]:
-    """Return the NumPy form of a block: labels become text, mixed columns a structured array."""
-    import polars as pl
-
-    if isinstance(block, pl.Series):
-        if block.dtype == pl.String:
-            return np.array(block.fill_null("").to_list(), dtype=np.str_)
-        return block.cast(pl.Float64).to_numpy()
-    if all(dtype.is_numeric() for dtype in block.dtypes):
-        return block.to_numpy()
-    columns = {column.name: _array(column) for column in block}
-    rows = np.empty(block.height, dtype=[(name, values.dtype) for name, values in columns.items()])
-    for name, values in columns.items():
-        rows[name] = values
-    return rows

@@ -1,4 +1,4 @@
-"""Made-up data whose truth is known, to see what a test should answer."""
+"""Generated data whose truth is known."""
 
 from __future__ import annotations
 
@@ -102,17 +102,17 @@ def make_two_stimuli(
     r"""Draw one response that follows two stimulus streams over time.
 
     The streams and the noise are independent first-order autoregressions, each with
-    mean 0, variance 1 and the correlation ``autocorrelation`` between neighbours in
-    time:
+    mean 0, variance 1 and the correlation ``autocorrelation`` between adjacent
+    time points:
 
     .. math:: response_t = w_v\, visual_t + w_a\, audio_t + \text{noise} \cdot e_t
 
     **The truth**: all variables are normal, so the dependence of the response on a stream
     grows with the size of that stream's weight. The response depends more on ``visual``
     when ``abs(visual_weight) > abs(audio_weight)``, more on ``audio`` when it is smaller,
-    and equally on both when the two are equal (the default: the null). Because neighbours
-    in time resemble each other, a test that takes the rows as independent finds a
-    difference too often under that null; ``max_lag`` is there to repair it.
+    and equally on both when the two are equal (the default: the null). Adjacent rows are
+    correlated, so a test that treats rows as independent rejects that null too often; pass
+    ``max_lag``.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def make_two_stimuli(
     visual_weight, audio_weight : float, default 1.0
         How strongly the response follows each stream.
     autocorrelation : float, default 0.8
-        Correlation between neighbouring time points, strictly between -1 and 1;
+        Correlation between adjacent time points, strictly between -1 and 1;
         0 gives independent rows.
     noise : float, default 1.0
         Standard deviation of the noise in the response, at least 0.
@@ -174,8 +174,7 @@ def _autoregression(
     from scipy.signal import lfilter
 
     shocks = generator.standard_normal(n)
-    # The first value keeps variance 1, the others only bring what is new in them: so the
-    # series has the same law from its first point on and needs no warm-up.
+    # The first value has variance 1, so the series is stationary from its first point on.
     shocks[1:] *= math.sqrt(1.0 - autocorrelation**2)
     return np.asarray(lfilter([1.0], [1.0, -autocorrelation], shocks), dtype=np.float64)
 

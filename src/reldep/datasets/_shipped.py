@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reldep.datasets._dataset import Dataset, frames_or_arrays
+from reldep.datasets._dataset import Dataset
 from reldep.kernels.documents import tfidf
 
 if TYPE_CHECKING:
@@ -22,19 +22,15 @@ CHECKSUMS = "SHA256SUMS"
 LANGUAGES = ("fi", "it", "fr", "es", "pt", "en", "nl", "de", "da", "sv")
 
 
-def load_nutrimouse(*, as_frame: bool = True) -> Dataset:
+def load_nutrimouse() -> Dataset:
     """Read forty mice: their diet, genotype, liver fatty acids and gene expression.
-
-    Parameters
-    ----------
-    as_frame : bool, default True
-        Give polars frames and series with names; False gives NumPy arrays.
 
     Returns
     -------
     Dataset
-        Blocks ``diet`` (5 kinds of oil), ``genotype`` (``wt`` or ``ppar``), ``lipid`` (40 × 21,
-        per cent of fatty acids) and ``gene`` (40 × 120, log expression).
+        Series and frames of polars: ``diet`` (5 kinds of oil), ``genotype`` (``wt`` or
+        ``ppar``), ``lipid`` (40 × 21, per cent of fatty acids) and ``gene`` (40 × 120, log
+        expression).
 
     References
     ----------
@@ -54,7 +50,7 @@ def load_nutrimouse(*, as_frame: bool = True) -> Dataset:
     ['C14.0', 'C16.0', 'C18.0']
     """
     design = _table("nutrimouse_design.csv.gz")
-    blocks: dict[str, pl.DataFrame | pl.Series] = {
+    blocks = {
         "diet": design["diet"],
         "genotype": design["genotype"],
         "lipid": _table("nutrimouse_lipid.csv.gz"),
@@ -74,29 +70,20 @@ def load_nutrimouse(*, as_frame: bool = True) -> Dataset:
         "lipid and xenobiotic metabolism revealed through a nutrigenomic study. Hepatology 45, "
         "767-777."
     )
-    return Dataset(
-        "nutrimouse", frames_or_arrays(blocks, as_frame=as_frame), description, reference
-    )
+    return Dataset("nutrimouse", blocks, description, reference)
 
 
-def load_acc(*, as_frame: bool = True) -> Dataset:
+def load_acc() -> Dataset:
     """Read 77 adrenocortical tumours: gene expression, copy number and clinical labels.
 
-    The labels carry their own truth: the clusters ``C1A.C1B`` were found in expression data
+    The truth is known for two labels: the clusters ``C1A.C1B`` were found in expression data
     and ``SCNA.cluster`` in copy-number data.
-
-    Parameters
-    ----------
-    as_frame : bool, default True
-        Return polars frames with names. False returns NumPy arrays, and ``clinical`` as a
-        structured array whose fields are the columns; a missing label is then an empty
-        string and a missing number NaN.
 
     Returns
     -------
     Dataset
-        Blocks ``expression`` (77 × 198, log2(x + 1)), ``copy_number`` (77 × 198, -2 to 2) and
-        ``clinical`` (77 × 19, the patient's code first; some entries are missing).
+        Frames of polars: ``expression`` (77 × 198, log2(x + 1)), ``copy_number`` (77 × 198, -2
+        to 2) and ``clinical`` (77 × 19, the patient's code first; some entries are missing).
 
     References
     ----------
@@ -135,7 +122,7 @@ def load_acc(*, as_frame: bool = True) -> Dataset:
         "carcinoma. Cancer Cell 29, 723-736. Ramos, M. et al. (2017). Software for the "
         "integration of multiomics experiments in Bioconductor. Cancer Research 77, e39-e42."
     )
-    return Dataset("acc", frames_or_arrays(blocks, as_frame=as_frame), description, reference)
+    return Dataset("acc", blocks, description, reference)
 
 
 def load_languages() -> Dataset:
@@ -144,7 +131,7 @@ def load_languages() -> Dataset:
     Returns
     -------
     Dataset
-        One block a language, in the order fi, it, fr, es, pt, en, nl, de, da, sv: a
+        One block per language, in the order fi, it, fr, es, pt, en, nl, de, da, sv: a
         ``scipy.sparse.csr_array`` with 947 rows of length 1. Row ``i`` is the same page in
         every language. The words themselves are not part of the data.
 
@@ -165,7 +152,7 @@ def load_languages() -> Dataset:
             counts, stems, starts = (
                 stored[f"{language}_{part}"] for part in ("counts", "stems", "starts")
             )
-            # Stems are numbered from the most widespread on, without gaps.
+            # Stems are numbered without gaps, the most frequent first.
             shape = (len(starts) - 1, int(stems.max()) + 1)
             blocks[language] = tfidf(csr_array((counts, stems, starts), shape=shape))
     description = (
@@ -184,7 +171,7 @@ def load_languages() -> Dataset:
 
 
 def _contents(name: str) -> bytes:
-    """Return the bytes of a shipped file, after a check that they are those that were shipped."""
+    """Return the bytes of a shipped file; raise an error if they are missing or changed."""
     folder = resources.files("reldep.datasets") / "data"
     try:
         contents = (folder / name).read_bytes()
