@@ -357,7 +357,8 @@ class Description:
     def reworded(self, spell: Callable[[str], str]) -> Description:
         """Return the description with arguments in backticks as a front end writes them."""
         cautions = [type(caution)(spell(str(caution))) for caution in self.cautions]
-        return replace(self, cautions=tuple(cautions), remarks=tuple(map(spell, self.remarks)))
+        remarks, notes = (tuple(map(spell, said)) for said in (self.remarks, self.notes))
+        return replace(self, cautions=tuple(cautions), remarks=remarks, notes=notes)
 
     def beside(self, other: Description) -> Description:
         """Return the description with another as its first section, and all cautions once."""

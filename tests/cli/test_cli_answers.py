@@ -138,6 +138,16 @@ def test_describe_shows_types_missing_values_and_kernels(ask, tmp_path):
     assert "none: other" in ask("describe", tmp_path / "nested.parquet").out
 
 
+def test_describe_says_how_columns_were_read_and_what_is_doubtful(ask, tmp_path):
+    text = "who,when,zip\na,01/02/2021,01234\nb,03/04/2021,04567\nTotal,01/01/2021,05801\n"
+    (tmp_path / "odd.csv").write_text(text)
+    said = ask("describe", tmp_path / "odd.csv").out
+    assert "a row of totals ('Total'), which is no observation" in said
+    assert "pass --drop-summary to leave it out" in said
+    assert "odd.csv has dates whose day and month cannot be told apart: '01/02/2021'" in said
+    assert "numbers that start with a zero, as codes do" in said
+
+
 def test_describe_for_programs(ask):
     table = ask("describe", "mice.csv", "--csv").out.splitlines()
     assert table[0] == "name,type,n_missing,n_unique,example,minimum,maximum,kernel"

@@ -48,7 +48,10 @@ def test_numbers_only_some_of_which_have_a_label_stay_numbers(tmp_path):
     path = tmp_path / "survey.sav"
     labels = {"age": {21: "just adult"}}
     pyreadstat.write_sav(FRAME[["age"]], str(path), variable_value_labels=labels)
-    assert reldep.read(path).columns["age"] == "number"
+    table = reldep.read(path)
+    assert table.columns["age"] == "number"
+    (said,) = table.notes_about(["age"])
+    assert "(21 is 'just adult'); if one means missing, pass `na`" in said
 
 
 def test_a_damaged_file_is_refused(tmp_path):

@@ -189,6 +189,7 @@ def test_totals_are_known_in_many_languages(write: Write, word: str) -> None:
     path = write("sums.csv", "who,x,y\n" + "anna,1.5,2\nbert,2.5,7\n" * 5 + f"{word},1,9\n")
     said = " ".join(str(caution) for caution in reldep.read(path).notes_about(["x", "y"]))
     assert f"line 12 looks like a row of totals ('{word}')" in said
+    assert "but counted as one; pass `drop_summary=True` to leave it out" in said
 
 
 @pytest.mark.parametrize(

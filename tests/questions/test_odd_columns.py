@@ -53,7 +53,11 @@ def test_a_scan_says_once_how_its_sources_were_read(xyz, rng):
     }
     answer = reldep.scan(sources, first, second, **FEW)
     said = [str(one) for one in answer.warnings]
-    assert any(one.startswith("-999 in 'coded' may mean missing") for one in said)
+    assert any("-999 in 'coded' may mean missing" in one for one in said)
+    surveyed = np.append([-99.0, -98.0, -97.0], rng.normal(size=37))
+    both = reldep.compare(surveyed, first, second, names=("surveyed", "y", "z")).warnings
+    for code in (-99, -98, -97):
+        assert any(str(one).startswith(f"{code} in 'surveyed' may mean") for one in both)
     assert any("'spelled' has labels that may be the same" in one for one in said)
 
 

@@ -175,6 +175,9 @@ def print_description(table: Table, *, json: bool, csv: bool) -> None:
             say(f"{table.joined}\n")
         say(f"{table.name}: {counted(len(table), 'row')}, {counted(len(rows), 'column')}\n")
         say(text_table(HEADER, [_in_words(row) for row in rows]))
+        notes = table.notes_about(list(table.columns))
+        if notes:
+            say("\n" + "\n".join(map(in_shell, notes)))
 
 
 def _in_words(row: dict[str, Any]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,8 +37,9 @@ def as_number(code: str | float) -> float | None:
 # What people and programs write for a missing number.
 _NUMBERS = frozenset(
     (
-        *(0, -1, -9, -99, -999, -9999, -99999, -999999),
-        *(77, 88, 99, 777, 888, 999, 7777, 8888, 9999, 77777, 88888, 99999, 999999, 9999999),
+        *(0, -1, -9, -66, -77, -88, -97, -98, -99, -777, -888, -997, -998, -999),
+        *(-9999, -99999, -999999, 77, 88, 97, 98, 99, 777, 888, 997, 998, 999),
+        *(7777, 8888, 9997, 9998, 9999, 77777, 88888, 99999, 999999, 9999999),
         *(-32768, 32767, 65535, -2147483648, 2147483647, 9.969209968386869e36),
     )
 )
@@ -51,30 +53,38 @@ def suspected_codes(column: FloatArray) -> list[tuple[float, int]]:
     """Return the numbers of a column that may stand for missing values, with their counts.
 
     A code is suspected if it is the smallest or largest value and lies apart from the others:
-    below 0 where all others are not, or farther from them than they are spread. A single 0, or
-    one in a scale of few levels, is not.
+    below 0 where all others are not, or farther from them than they are spread. So are several
+    codes next to each other, such as -99 and -98. A single 0, or one in a scale of few levels, is
+    not.
 
     Examples
     --------
     >>> import numpy
     >>> suspected_codes(numpy.array([21.0, 35, -999, 62, 48, -999]))
     [(-999.0, 2)]
+    >>> suspected_codes(numpy.array([21.0, 35, -99, 62, 48, -98]))
+    [(-99.0, 1), (-98.0, 1)]
     >>> suspected_codes(numpy.array([-1.0, 1, 0, -1, 1, 0]))
     []
     """
     rest = column[np.isfinite(column)]
-    found = []
+    found: list[tuple[float, int]] = []
     while len(rest) > 3:
-        low, high = rest.min(), rest.max()
-        code = next((end for end in (low, high) if _may_be_code(end)), None)
-        if code is None or not _stands_apart(code, rest):
-            other = high if code == low and _may_be_code(high) else None
-            if other is None or not _stands_apart(other, rest):
-                break
-            code = other
-        found.append((float(code), int((rest == code).sum())))
-        rest = rest[rest != code]
+        levels = np.unique(rest)
+        codes = _codes_at_end(levels, rest) or _codes_at_end(levels[::-1], rest)
+        if not codes:
+            break
+        found += [(code, int((rest == code).sum())) for code in codes]
+        rest = rest[~np.isin(rest, codes)]
     return found
+
+
+def _codes_at_end(levels: FloatArray, values: FloatArray) -> list[float]:
+    """Return the most levels in a row, from the first on, that are codes apart from the others."""
+    run = list(takewhile(_may_be_code, levels.tolist()))
+    while run and not _stands_apart(run[-1], values[~np.isin(values, run[:-1])]):
+        run.pop()
+    return run
 
 
 def have_codes_at_ends(columns: FloatArray) -> list[bool]:

@@ -120,7 +120,7 @@ def read_moments(values: Any, name: str) -> Numeric:
     array = np.asarray(values if is_array else _moments(values))
     table, day = array.reshape(len(array), -1), np.timedelta64(1, "D")
     if table.dtype.kind == "f":
-        numbers, how = table, "times of the day read as hours"
+        numbers, how = table, "times of the day read as hours: those around midnight are far apart"
     elif table.dtype.kind == "m":
         numbers, how = table / day, "spans read as days"
     else:

@@ -142,8 +142,9 @@ def table_of_cells(cells: Cells, options: Reading) -> Table:
 
     values = {} if cells.is_large else {name: column.values for name, column in known.items()}
     rows, notes = summary_rows(values, cells.places.name)
-    if options["drop_summary"]:
-        notes = [f"{note}; it was left out" for note in notes]
+    end = "; it was left out"
+    if not options["drop_summary"]:
+        end = ", but counted as one; pass `drop_summary=True` to leave it out"
     table = Table(
         cells.name,
         {name: column.kind for name, column in known.items()},
@@ -151,7 +152,7 @@ def table_of_cells(cells: Cells, options: Reading) -> Table:
         cells.n_rows,
         places=cells.places,
         doubts={name: column.doubt for name, column in known.items() if column.doubt},
-        said=(*cells.notes, *notes),
+        said=(*cells.notes, *(f"{note}{end}" for note in notes)),
         column_said={name: column.notes for name, column in known.items() if column.notes},
     )
     return (table.without_rows(rows) if rows and options["drop_summary"] else table).composed()

@@ -8,6 +8,7 @@ from reldep.data.checks import listing, printable
 from reldep.exceptions import InputError
 from reldep.files.cells import table_of_columns
 from reldep.system import import_extra
+from reldep.words import listed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,7 +24,8 @@ _VALUE = 40
 def read_package(source: Source, options: Reading) -> Table:
     """Return the table of a file of SPSS, Stata, SAS or R; it is read as a whole.
 
-    A column all of whose values have labels becomes these labels. Missing values that the user
+    A column all of whose values have labels becomes these labels; of others the labels are said,
+    of which one may mean missing. Missing values that the user
     of the other program defined are missing, and so are empty strings.
     """
     name = printable(source.name)
@@ -64,6 +66,16 @@ def _from_readstat(source: Source, read: Any) -> tuple[pl.DataFrame, dict[str, l
             notes[name] = ["the labels of its values were read, not their numbers"]
         else:
             kept.append(pl.Series(name, cells, strict=False))
+            known = [
+                f"{value:g} is {labels[value]!r}"
+                for value in labels
+                if value in present and isinstance(value, float)
+            ]
+            if known:
+                notes[name] = [
+                    f"numbers were read, for some have no label ({listed(known, 5)}); if one means "
+                    "missing, pass `na`"
+                ]
     return pl.DataFrame(kept), notes
 
 

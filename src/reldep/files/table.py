@@ -497,6 +497,8 @@ class Table:
             noun = "column" if len(names) == 1 else "columns"
             shown = listed([*map(repr, names)], _SHOWN_NAMES)
             of_columns.append(f"{noun} {shown} of {name}: {text}.")
+        doubtful = [column for column in columns if column in self.doubts][:_SHOWN_NAMES]
+        of_columns += [f"column {one!r} of {name} {self._fault(one)}." for one in doubtful]
         return (*of_file, *of_columns)
 
     def _doubts_about_names(self, columns: Sequence[str]) -> list[str]:
