@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reldep.checks.copies import COPIED
+from reldep.checks.subjects import LEVEL
 from reldep.exceptions import (
     CovariatesWarning,
     FewUnitsWarning,
@@ -38,9 +39,6 @@ INFLUENTIAL_SHARE, TIMES_AVERAGE = 0.25, 15.0
 SKEWNESS, FEWEST_FOR_SKEWNESS = 1.5, 50
 # The p-value that ties of such dependences fall below in 5% of samples (docs/calibration.md).
 STRICTER = 0.025
-
-# The level at which raw HSIC and CKA are compared.
-LEVEL = 0.05
 
 # The error of a regression on covariates, as a share of what it leaves, above which differences
 # may come from it: curves over many covariates are above, one curve is far below. Ties that are

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 # differ from these by less than any threshold, and take time.
 MOST_ROWS, MOST_COLUMNS = 20_000, 20
 
+# The conventional level, at which checks ask whether two tests agree or something is left.
+LEVEL = 0.05
+
 # Levels are compared if they have this many rows on average: rows that are repeated two or three
 # times divide any two variables into the same levels.
 ROWS_PER_LEVEL = 5

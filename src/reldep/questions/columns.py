@@ -33,7 +33,7 @@ from reldep.questions.study import Study, read_study
 from reldep.results.answer import Provenance
 from reldep.stats.scan import batch_estimates
 from reldep.stats.series import INDEPENDENT_ROWS
-from reldep.stats.units import NORMALISED
+from reldep.stats.units import FEWEST_ROWS, NORMALISED
 from reldep.words import listed
 
 if TYPE_CHECKING:
@@ -49,9 +49,6 @@ if TYPE_CHECKING:
     AnyBatches = Batches | EngineBatches | BlockBatches
 
 NO_GAPS = np.zeros(1, dtype=bool)
-
-# The jackknife leaves out one row at a time, and an HSIC needs 4 and one to vary.
-FEWEST_ROWS = 6
 
 # Kernels are asked first about columns whose distances differ by more than this factor: they refuse
 # a bandwidth of 1e7 usual distances.

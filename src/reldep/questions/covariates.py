@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.checks.subjects import Columns
+from reldep.checks.subjects import LEVEL, Columns
 from reldep.data.frames import column_names, frame_library, native_name
 from reldep.data.variables import Labels, Mixed, Numeric, Sparse
 from reldep.engine.centred import centre
@@ -31,12 +31,8 @@ if TYPE_CHECKING:
     from reldep.kernels.base import Kernel
     from reldep.questions.study import Study
 
-# Residuals that are worth fewer rows say too little about a dependence: there is no simulation.
-FEWEST_ROWS = 20
-# The level at which residuals are said to depend on a covariate, all pairs of them together.
-LEVEL = 0.05
-# Rows, and numbers in the kernel matrices, that show it.
-MOST_ROWS, MOST_NUMBERS = 1_000, 2e7
+# Minimum number of rows that residuals must be worth; a convention, not from a simulation.
+FEWEST_EFFECTIVE = 20
 # A variable is determined by covariates that leave no more of its variance.
 NOTHING_LEFT = 1e-6
 # Kernels of which residuals of numbers are points like the numbers themselves.
@@ -254,11 +250,9 @@ def _check_apart(variables: Iterable[Variable], covariates: Sequence[Variable]) 
 
 
 def _check_rows(effective: float, n: int) -> None:
-    if effective < FEWEST_ROWS:
-        raise InputError(
-            f"`given` leaves what {effective:.0f} of {n} rows would tell, and {FEWEST_ROWS} are "
-            "needed; pass fewer columns, or more rows."
-        )
+    if effective < FEWEST_EFFECTIVE:
+        left = f"`given` leaves what {effective:.0f} of {n} rows would tell"
+        raise InputError(f"{left}, and {FEWEST_EFFECTIVE} are needed; pass fewer columns.")
 
 
 def _check_enough(held: Conditioning) -> None:
@@ -271,11 +265,18 @@ def _check_enough(held: Conditioning) -> None:
 
 
 def _still_depends(
-    variables: Mapping[str, Numeric], kernels: Mapping[str, Kernel], covariates: Sequence[Variable]
+    variables: Mapping[str, Numeric],
+    kernels: Mapping[str, Kernel],
+    covariates: Sequence[Variable],
+    most_rows: int = 1_000,
+    most_numbers: float = 2e7,
 ) -> tuple[str, ...]:
-    """Return the variables whose residuals depend on some covariate, with its name."""
+    """Return the variables whose residuals depend on some covariate, with its name.
+
+    A part of the rows shows it: at most `most_rows`, with `most_numbers` in all kernel matrices.
+    """
     n, columns = len(covariates[0]), [one for one in covariates if not one.is_constant()]
-    most = int(min(n, MOST_ROWS, np.sqrt(MOST_NUMBERS / len(columns))))
+    most = int(min(n, most_rows, np.sqrt(most_numbers / len(columns))))
     rows = np.linspace(0, n - 1, most).astype(np.int64)
     known = [_centred(FOR_NUMBERS if isinstance(c, Numeric) else Delta(), c, rows) for c in columns]
     found = []

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 import numpy as np
 
 from reldep.arguments import Argument
+from reldep.checks.subjects import LEVEL
 from reldep.exceptions import InputError
 from reldep.questions.ask import question
 from reldep.questions.columns import read_columns
@@ -28,9 +29,6 @@ from reldep.stats.simultaneous import false_discovery_rates, holm
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
     from reldep.questions.columns import Columns
-
-# The false-discovery rate at which claims are looked at again.
-CLAIMED = 0.05
 
 Adjustment = Literal["single-step", "holm"]
 
@@ -150,7 +148,7 @@ def _screened(found: Columns, log_pvalues: FloatArray) -> dict[str, Any]:
     fdr = false_discovery_rates(np.exp(log_pvalues))
     return {
         "provenance": found.provenance(),
-        "warnings": found.warnings(fdr <= CLAIMED),
+        "warnings": found.warnings(fdr <= LEVEL),
         "log10_pvalue": log_pvalues / np.log(10.0),
         "fdr": fdr,
         "skipped": found.skipped_names,
