@@ -100,12 +100,10 @@ def test_series_in_another_order_are_matched_by_their_index():
     assert answers[0] == answers[1]
 
 
-def test_clusters_and_identifiers_are_matched_too():
+def test_clusters_are_matched_too():
     clusters = pd.Series(np.arange(M) // 4, index=LETTERS).iloc[::-1]
-    ids = pd.Series([f"patient {i}" for i in range(M)], index=LETTERS, name="who").iloc[::-1]
-    dataset = read_dataset({"x": SERIES, "z": Z}, clusters=clusters.iloc[::-1], ids=ids.iloc[::-1])
+    dataset = read_dataset({"x": SERIES, "z": Z}, clusters=clusters.iloc[::-1])
     np.testing.assert_array_equal(dataset.clusters, np.arange(M) // 4)
-    assert dataset.rows.name(5) == "who patient 5"
     with pytest.raises(ValueError, match="has no index to match them by"):
         read_dataset({"x": SERIES, "z": Z}, clusters=clusters)
 

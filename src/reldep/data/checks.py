@@ -89,12 +89,15 @@ def check_names_known(
             )
 
 
-def check_varies(variable: Variable) -> None:
-    """Raise InputError for a constant: its HSIC with anything is 0 by construction."""
-    if variable.is_constant():
+def check_varies(*variables: Variable) -> None:
+    """Raise InputError for constants: their HSIC with anything is 0 by construction."""
+    constant = [variable for variable in variables if variable.is_constant()]
+    if constant:
+        verb, them = ("is", "it") if len(constant) == 1 else ("are", "them")
         raise NoVariationError(
-            f"{variable.name} is constant: all {len(variable)} observations are the same, so "
-            "nothing can depend on it (its HSIC is 0 by construction). Leave it out."
+            f"{', '.join(one.name for one in constant[:_SHOWN])} {verb} constant: all "
+            f"{len(constant[0])} observations are the same, so nothing can depend on {them} (an "
+            f"HSIC is 0 by construction). Leave {them} out."
         )
 
 

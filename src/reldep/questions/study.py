@@ -389,10 +389,9 @@ def reuse_influence(
         )
     n = influence.n_observations
     check_lag(options["max_lag"], n)
-    first, second = read_clusterings(options["clusters"], n)
-    dataset = AlignedData(
-        {}, influence.observations(), 0, first, influence.library, second_clusters=second
-    )
+    clusterings = read_clusterings(options["clusters"], n)
+    rows, library = influence.observations(), influence.library
+    dataset = AlignedData({}, rows, clusterings=clusterings, library=library)
     study = Study(
         dataset=dataset,
         pairs=tuple(pairs),
