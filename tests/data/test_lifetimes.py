@@ -169,7 +169,7 @@ def test_a_file_gives_the_lifetimes_of_its_columns(tmp_path, marks):
         ("day,died", "no column 'day' in"),
         ("days,days", "names a column twice"),
         (("days,died", "x,died"), "'died' is part of the lifetimes|names a column twice"),
-        ("@numeric,died", "names 4 columns with '@numeric'; give one"),
+        ("@numeric,died", "'@numeric' names 4 columns; give one"),
     ],
 )
 def test_what_names_no_lifetime_is_refused(tmp_path, survival, message):

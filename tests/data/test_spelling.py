@@ -193,7 +193,7 @@ def test_every_kind_of_number_is_a_number(numbers):
         (pl.DataFrame(schema={"a": pl.Int64, "b": pl.String}), "no observations"),
         (pl.Series([], dtype=pl.List(pl.Float64)), "no observations"),
         (pd.Series([pd.NA] * 3, dtype="string"), "only missing values"),
-        ([[], []], "rows without any value"),
+        ([[], []], "has no columns"),
     ],
 )
 def test_extremes_and_empty_data_are_refused_in_words(data, message):

@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     from reldep.data.variables import Variable
 
 ALTERNATIVES = ("two-sided", "greater", "less")
+# An unbiased HSIC has four different rows.
 MINIMUM_OBSERVATIONS = 4
-_SHOWN = 6
-_LONGEST_CELL = 40
-_LONGEST_REASON = 200
+# Names, and characters of a cell and of a library's reason, that a message shows: it stays within
+# three lines of a terminal.
+_SHOWN, _LONGEST_CELL, _LONGEST_REASON = 6, 40, 200
 
 
 def check_choice(argument: str, value: object, choices: Iterable[str]) -> None:

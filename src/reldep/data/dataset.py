@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from reldep.data.frames import Unmatched
     from reldep.data.variables import BoolArray, IntArray, Labels, Variable
 
-SMALL_SAMPLE = 20
-
 
 @dataclass(frozen=True, eq=False)
 class AlignedData:
@@ -264,5 +262,5 @@ def _check_size(n: int, n_dropped: int) -> None:
         left = f" are left after dropping {n_dropped} incomplete ones" if n_dropped else ""
         raise InputError(
             f"only {counted(n, 'observation')}{left}; the unbiased HSIC needs at least "
-            f"{MINIMUM_OBSERVATIONS}, and a test is rough below {SMALL_SAMPLE}."
+            f"{MINIMUM_OBSERVATIONS}, and a test is rough below 20."
         )

@@ -43,6 +43,7 @@ _NUMBERS = frozenset(
         *(-32768, 32767, 65535, -2147483648, 2147483647, 9.969209968386869e36),
     )
 )
+# The smallest of the fill values of climate data: 1e15, 1e20 and 9.97e36 (netCDF).
 _FILL_VALUE = 1e15
 
 # With fewer levels 0 may be one of them.

@@ -41,6 +41,7 @@ from reldep.data.written_numbers import (
     is_missing,
     is_number,
     labels_of,
+    only_missing,
     read_moments,
     read_words,
 )
@@ -76,10 +77,7 @@ def read_variable(data: Any, name: str) -> Variable:
     """
     if isinstance(data, Variable):
         return replace(data, name=name)
-    variable = _dispatch(data, name)
-    if len(variable) == 0:
-        raise _no_observations(name)
-    return variable
+    return _dispatch(data, name)
 
 
 def read_labels(data: Any, name: str) -> Labels:
@@ -99,12 +97,9 @@ def read_labels(data: Any, name: str) -> Labels:
     return labels
 
 
-def _no_observations(name: str) -> InputError:
-    return InputError(f"{name} has no observations; pass at least 4.")
-
-
 def _dispatch(data: Any, name: str) -> Variable:
     check_has_rows(data, name)
+    _check_shape(data, name)
     if type(data).__module__.startswith("scipy.sparse"):
         return _from_sparse(data, name)
     if isinstance(data, np.ndarray):
@@ -115,12 +110,23 @@ def _dispatch(data: Any, name: str) -> Variable:
     if frame_library(data) is not None:
         return _from_frame_library(data, name)
     if hasattr(data, "__array__"):
-        return _from_array(_as_array(data, name), name)
+        return _dispatch(_as_array(data, name), name)
     if hasattr(data, "__narwhals_dataframe__") or hasattr(data, "__narwhals_series__"):
         return _from_frame_library(data, name)
     if hasattr(data, "__len__") and hasattr(data, "__getitem__"):
         return _from_sequence(list(data), name)
     raise no_rows(data, name)
+
+
+def _check_shape(data: Any, name: str) -> None:
+    """Raise InputError for data without columns or without rows."""
+    shape = getattr(data, "shape", None)
+    if shape is None and hasattr(data, "__len__"):
+        shape = (len(data),)
+    if shape and len(shape) == 2 and shape[1] == 0:
+        raise InputError(f"{name} has no columns (shape {tuple(shape)}); pass at least one.")
+    if shape and shape[0] == 0:
+        raise InputError(f"{name} has no observations; pass at least 4.")
 
 
 def _as_array(data: Any, name: str) -> npt.NDArray[Any]:
@@ -132,11 +138,8 @@ def _as_array(data: Any, name: str) -> npt.NDArray[Any]:
 def _from_sparse(data: Any, name: str) -> Sparse:
     from scipy.sparse import csr_array
 
-    if data.ndim != 2 or data.shape[1] == 0:
-        raise InputError(
-            f"{name} is a sparse matrix of shape {data.shape}; pass rows × columns with at least "
-            "one column."
-        )
+    if data.ndim != 2:
+        raise InputError(f"{name} is a sparse array of shape {data.shape}; pass rows × columns.")
     if data.dtype.kind not in "biuf":
         raise InputTypeError(f"{name} is a sparse matrix of dtype {data.dtype}; pass real numbers.")
     with translated(f"{name} is not a valid sparse matrix"):
@@ -159,10 +162,6 @@ def check_sparse(data: Any) -> None:
 def _from_array(array: npt.NDArray[Any], name: str) -> Variable:
     if array.ndim == 0:
         raise InputTypeError(f"{name} is a single value; pass one observation per row.")
-    if len(array) == 0:
-        raise _no_observations(name)
-    if array.ndim == 2 and array.shape[1] == 0:
-        raise InputError(f"{name} has no columns (shape {array.shape}); pass at least one.")
     kind = array.dtype.kind
     if isinstance(array, np.ma.MaskedArray) and kind in "biuf":
         array, kind = np.ma.filled(array.astype(np.float64), np.nan), "f"
@@ -197,9 +196,7 @@ def _from_sequence(values: list[Any], name: str) -> Variable:
     """Read a plain list: by the kinds of its elements, not by what NumPy would coerce."""
     present = [value for value in values if not is_missing(value)]
     if not present:
-        if values:
-            raise InputError(f"{name} has only missing values; leave it out or fill it in.")
-        raise _no_observations(name)
+        raise only_missing(name)
     if all(isinstance(value, (bool, np.bool_)) for value in present):
         return labels_of(values, name)
     if all(map(is_number, present)):
@@ -229,10 +226,9 @@ def _from_rows(rows: list[Any], name: str) -> Variable:
     present = [row for row in rows if not is_missing(row)]
     if not all(_is_flat(row) for row in present) or len({len(row) for row in present}) > 1:
         return Items(name, rows)
-    if not len(present[0]):
-        raise InputError(f"{name} has rows without any value; pass at least one column.")
     gap = [None] * len(present[0])
     table = np.empty((len(rows), len(present[0])), dtype=object)
+    _check_shape(table, name)
     for i, row in enumerate(rows):
         table[i] = gap if is_missing(row) else list(row)
     return _from_array(table, name)
@@ -258,10 +254,6 @@ def _from_frame_library(data: Any, name: str) -> Variable:
         return replace(_from_series(native, native_name(data) or name), name=name)
     if not isinstance(native, nw.DataFrame):
         return _from_array(_as_array(data, name), name)
-    if native.shape[1] == 0:
-        raise InputError(f"{name} has no columns; pass at least one.")
-    if native.shape[0] == 0:
-        raise _no_observations(name)
     dtypes = set(native.schema.values())
     if all(dtype.is_numeric() for dtype in dtypes):
         # As a whole: column by column, thousands of genes take seconds.
@@ -285,8 +277,6 @@ def _from_series(series: nw.Series[Any], name: str) -> Variable:
     import narwhals as nw
 
     dtype = series.dtype
-    if len(series) == 0:
-        raise _no_observations(name)
     if dtype.is_numeric():
         return Numeric(name, _frozen(_to_doubles(series.cast(nw.Float64))[:, None]), (name,))
     if isinstance(dtype, nw.Enum) and series.implementation.is_pandas_like():
@@ -324,13 +314,10 @@ def _combine(name: str, columns: Sequence[Variable]) -> Variable:
     ]
     odd = [column for column in flat if not isinstance(column, (Numeric, Labels))]
     if odd:
-        if isinstance(odd[0], Items) and isinstance(odd[0].items[0], Lifetime | None):
-            raise InputTypeError(
-                f"column {odd[0].name!r} of {name} holds lifetimes. Make it a variable of its own."
-            )
-        raise InputTypeError(
-            f"column {odd[0].name!r} of {name} is neither numbers nor labels. {WAY_OUT_OBJECTS}"
-        )
+        is_alive = isinstance(odd[0], Items) and isinstance(odd[0].items[0], Lifetime | None)
+        why = f"is neither numbers nor labels. {WAY_OUT_OBJECTS}"
+        why = "contains lifetimes. Make it a variable of its own." if is_alive else why
+        raise InputTypeError(f"column {odd[0].name!r} of {name} {why}")
     notes = tuple(note for column in columns for note in column.notes)
     numeric = [column for column in flat if isinstance(column, Numeric)]
     labels = [column for column in flat if isinstance(column, Labels)]

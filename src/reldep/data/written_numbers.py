@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-# With fewer rows, labels that are all different are an accident.
-_FEWEST_FOR_DOUBT = 10
-_MOST_LEVELS = 0.9
-# From so many labels on it is looked whether they are labels at all.
+# Minimum number of rows, and share of them that differ, for a doubt about labels: that fewer all
+# differ may be an accident.
+_FEWEST_FOR_DOUBT, _MOST_LEVELS = 10, 0.9
+# Minimum number of labels to look whether they are labels at all: a scale from 0 to 10 has 11.
 _MANY_LABELS = 11
 # A label that is a number with something else: 10-20, 3/4, 1.2 (0.1), 5±1, 1h 30m.
 _LIKE_NUMBER = re.compile(r"\s*([+-]?[\d.]*\d\s*\D|['’‘`]\s*[+-]?\d)")
@@ -125,7 +125,7 @@ def read_moments(values: Any, name: str) -> Numeric:
         numbers, how = table / day, "spans read as days"
     else:
         if np.isnat(table).all():
-            raise InputError(f"{name} has only missing values; leave it out or fill it in.")
+            raise only_missing(name)
         moments = table.astype("M8[us]")
         first = np.nanmin(moments)
         numbers = np.where(np.isnat(moments), np.nan, (moments - first) / day)
@@ -143,6 +143,11 @@ def _moments(values: Sequence[Any]) -> npt.NDArray[Any]:
     is_span = issubclass(kind, (datetime.timedelta, np.timedelta64))
     plain = ["NaT" if is_missing(value) else _without_zone(value) for value in values]
     return np.array(plain, dtype="m8[us]" if is_span else "M8[us]")
+
+
+def only_missing(name: str) -> InputError:
+    """Return the error for data without any value."""
+    return InputError(f"{name} has only missing values; leave it out or fill it in.")
 
 
 def are_moments(values: Sequence[Any]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from reldep.data.checks import printable, translated
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 # Columns of a large text that are held as strings at a time: one pass over it serves all of them.
 _COLUMNS_AT_A_TIME = 8
 # Days from 1970-01-01 to the first and to the last date of Python.
-_DAYS = (-719_162, 2_932_896)
+_EPOCH = date(1970, 1, 1)
+_FIRST, _LAST = (date.min - _EPOCH).days, (date.max - _EPOCH).days
 _QUIET = ("',' read as the decimal mark",)
 
 
@@ -266,7 +268,7 @@ def _tidied(frame: pl.DataFrame, na: Sequence[str | float]) -> pl.DataFrame:
 
     days = frame.select((cs.date() | cs.datetime()).cast(pl.Date).to_physical())
     for own in days.columns:
-        if not days[own].is_between(*_DAYS).all():
+        if not days[own].is_between(_FIRST, _LAST).all():
             raise InputError(f"column {own!r} has dates outside of the years 1 to 9999.")
     tidy = frame.with_columns(
         cs.decimal().cast(pl.Float64), cs.float().fill_nan(None), cs.string().str.normalize("NFC")

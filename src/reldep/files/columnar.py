@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
 # boolean, integers, floats, text, bytes, dates
 _COLUMN_KINDS = "biufUSM"
-# Bytes of a value in memory: a double.
-_VALUE = 8
 
 
 def read_columnar(source: Source, options: Reading) -> Table:
@@ -70,7 +68,7 @@ def read_parquet_files(
     def check(n_columns: int, *, at_once: bool) -> None:
         what = f"{counted(n_columns, 'column')} of {n_rows:,} rows of {printable(name)}"
         packed = sum(source.size for source in sources)
-        check_budget(_VALUE * n_rows * n_columns, packed, what, at_once=at_once)
+        check_budget(8 * n_rows * n_columns, packed, what, at_once=at_once)
 
     check(1, at_once=False)
 
@@ -243,7 +241,7 @@ def read_dask(data: Any, options: Reading) -> Table:
         return pl.from_pandas(found)
 
     def load(wanted: list[str]) -> pl.DataFrame:
-        needed = _VALUE * n_rows * len(wanted)
+        needed = 8 * n_rows * len(wanted)
         check_budget(needed, needed, f"{len(wanted):,} columns of {n_rows:,} rows of the data")
         return computed(data, wanted)
 

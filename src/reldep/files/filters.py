@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from reldep.data.checks import composed, translated
+from reldep.data.checks import cell, composed, translated
 from reldep.exceptions import InputError, InputTypeError
 from reldep.files.table import all_of
 
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 # Characters: a list of 2,000 identifiers. Levels: deeper than any condition that a person writes.
 _LONGEST, _DEEPEST = 20_000, 40
-_SHOWN = 80
 _WORDS = {word: word for word in ("and", "or", "not", "in", "is")}
 _WORDS |= {"=": "==", "null": "None", "none": "None", "true": "True", "false": "False"}
 _SIGNS: dict[type, Callable[[Any, Any], Any]] = {ast.Eq: op.eq, ast.NotEq: op.ne, ast.Lt: op.lt}
@@ -83,7 +82,7 @@ def rows_that_hold(table: Table, where: str) -> BoolArray:
     frame = frame.with_columns(cs.string().str.normalize("NFC"))
     condition.schema = frame.schema
     expression = condition.value(condition.tree, "condition").expr.fill_null(value=False)
-    with translated(f"`where={where[:_SHOWN]!r}` cannot be used"):
+    with translated(f"`where={cell(where)}` cannot be used"):
         holds = frame.with_columns(pl.lit(value=True).alias("\0")).select(expression).to_series()
     if len(holds) != table.n_rows:  # a condition without columns, such as 1 < 2
         return np.full(table.n_rows, bool(holds[0]))
@@ -131,10 +130,9 @@ class _Condition:
     def check(self, holds: bool, why: str) -> None:
         """Raise InputError that names the condition, unless something holds."""
         if not holds:
-            shown = self.where if len(self.where) <= _SHOWN else self.where[:_SHOWN] + "…"
             raise InputError(
-                f'`where={shown!r}` cannot be used: {why}. Write it like "age > 40 and sex = '
-                "'f'\", or pass one boolean per row."
+                f"`where={cell(self.where)}` cannot be used: {why}. Write it like "
+                "\"age > 40 and sex = 'f'\", or pass one boolean per row."
             )
 
     def _with_placeholders(self) -> str:

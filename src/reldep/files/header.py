@@ -15,16 +15,16 @@ from reldep.data.checks import listing, printable, repeated
 from reldep.data.missing_codes import is_code
 from reldep.data.strings.numbers import is_unit, looks_like_number
 from reldep.exceptions import InputError
+from reldep.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 DELIMITERS = ",;\t|"
 # Records among which a header is looked for, and that show how a text is written.
-_PREAMBLE, _TRIED = 50, 200
+PREAMBLE, _TRIED = 50, 200
 # Minimum number of rows, all with a name, for the header to lack the name of that column.
 _FEWEST_NAMED = 3
-_SHOWN = 4
 _SEP_LINE = re.compile(r"sep=(?P<delimiter>.)\r?\n", re.IGNORECASE)
 _NUMBER = re.compile(r"[+-]?(\d+|\d*\.\d+([eE][+-]?\d+)?)")
 
@@ -204,9 +204,8 @@ def units_note(names: Sequence[str], following: Sequence[Sequence[str]], line: i
     if len(following) < 2 or not are_units(following[0], following[1]):
         return []
     found = [f"{n}: {u.strip()}" for n, u in zip(names, following[0], strict=False) if u.strip()]
-    more = ", …" if len(found) > _SHOWN else ""
-    shown = printable(", ".join(found[:_SHOWN]))
-    return [f"line {line} holds units, not an observation, and was left out ({shown}{more})"]
+    shown = printable(listed(found, 4))
+    return [f"line {line} holds units, not an observation, and was left out ({shown})"]
 
 
 def are_units(record: Sequence[str], following: Sequence[str]) -> bool:
@@ -288,7 +287,7 @@ def _widths(text: str, delimiter: str) -> list[int]:
 
 def _check_blanks(text: str, name: str) -> None:
     """Raise InputError if fields are lined up with blanks: how many there are is not clear."""
-    lines = [line.split() for line in islice(io.StringIO(text), _PREAMBLE) if line.strip()]
+    lines = [line.split() for line in islice(io.StringIO(text), PREAMBLE) if line.strip()]
     widths = {len(fields) for fields in lines}
     if len(lines) > 1 and len(widths) == 1 and widths.pop() > 1:
         raise InputError(
@@ -321,7 +320,7 @@ def lines_to_skip(text: str) -> int | None:
 
 def first_full_record(found: Sequence[Sequence[str]]) -> int | None:
     """Return the place of the first record of different names only, if it is not the first."""
-    some = found[:_PREAMBLE]
+    some = found[:PREAMBLE]
     width = max(map(len, some), default=0)
     for i, record in enumerate(some):
         names = [field.strip() for field in record]

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 _WORDS = {ColumnType.TEXT, ColumnType.CATEGORY, ColumnType.MIXED}
 _NUMBERS = {ColumnType.INTEGER, ColumnType.NUMBER}
-# Beyond this two integers may be one float.
-_LARGEST_EXACT = 2**53
 
 
 def join_tables(tables: Sequence[Table], stems: Sequence[str], key: str) -> Table:
@@ -144,7 +142,8 @@ def _keys(table: Table, key: str, dtype: pl.DataType) -> pl.Series:
             f"{key!r} does not identify the rows of {name}: {twice.first()!r} comes "
             f"{(present == twice.first()).sum()} times; each value may come once in a file"
         )
-    if values.dtype.is_float() and (present.abs() > _LARGEST_EXACT).any():
+    # Beyond 2^53 two integers may be one float.
+    if values.dtype.is_float() and (present.abs() > 2**53).any():
         raise InputError(
             f"cannot join on {key!r}: {name} has values above 2^53 as numbers with decimals, which "
             "cannot be told from their neighbours; write them as text"

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from reldep.files.describe import ColumnDescription
 
 Found = TypeVar("Found")
-# Columns that the text of a table shows.
-_SHOWN = 12
+# Columns that the text of a table shows, and a message: half a screen, and two lines.
+_SHOWN, _SHOWN_NAMES = 12, 6
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,6 @@ class Scope:
         return f"the {counts}rows {chosen}"
 
 
-_SHOWN_NAMES = 6
 _NUMBERS = (ColumnType.NUMBER, ColumnType.INTEGER)
 _LABELS = (ColumnType.TEXT, ColumnType.CATEGORY)
 _NAMES_FEATURES = re.compile(
@@ -270,10 +269,8 @@ class Table:
 
     def named_by(self, words: str) -> Table:
         """Return the table with the values of a column as names of the rows."""
-        found = self.select(words)
-        if len(found) > 1:
-            raise InputError(f"`id` names {len(found)} columns; give one.")
-        return replace(self, row_names=(found[0], self.values(found[0])), dated=None)
+        name = self._single("id", words)
+        return replace(self, row_names=(name, self.values(name)), dated=None)
 
     def restricted(self, where: Any) -> Table:
         """Return the table with the rows for which a condition holds, or that booleans choose."""
@@ -374,7 +371,7 @@ class Table:
         columns, found = dict(self.columns), dict[str, tuple[str, str | None]]()
         for text in definitions:
             *pair, value = parse_lifetime(text)
-            time, event = (self._single(text, str(words)) for words in pair)
+            time, event = (self._single("survival", str(words)) for words in pair)
             if time == event or {time, event} & {*found, *(one for one, _ in found.values())}:
                 raise InputError(
                     f"`survival={text!r}` names a column twice; give each lifetime two columns."
@@ -397,12 +394,10 @@ class Table:
                 )
         return replace(self, orders={name: tuple(order) for name, order in orders.items()})
 
-    def _single(self, text: str, words: str) -> str:
+    def _single(self, argument: str, words: str) -> str:
         found = self.select(words)
         if len(found) > 1:
-            raise InputError(
-                f"`survival={text!r}` names {len(found)} columns with {words!r}; give one."
-            )
+            raise InputError(f"`{argument}`: {words!r} names {len(found)} columns; give one.")
         return found[0]
 
     def block(self, names: list[str], variable: str, frame: Any = None) -> Any:
@@ -516,9 +511,10 @@ class Table:
             )
         dates = [name for name in columns if _DATED_GENE.fullmatch(name)]
         if dates:
+            shown = listed([*map(repr, dates)], _SHOWN_NAMES)
             said.append(
-                f"names of columns look like dates ({listed([*map(repr, dates)], 6)}), which "
-                "spreadsheets make of names of genes such as MARCH1 and SEPT2"
+                f"names of columns look like dates ({shown}), which spreadsheets make of names of "
+                "genes such as MARCH1 and SEPT2"
             )
         return said
 

@@ -15,7 +15,7 @@ from reldep.data.checks import check_choice, listing, printable
 from reldep.data.rows import Places
 from reldep.exceptions import InputError
 from reldep.files.cells import Cells, table_of_cells
-from reldep.files.header import first_full_record, header_of_records
+from reldep.files.header import PREAMBLE, first_full_record, header_of_records
 from reldep.system import import_extra
 from reldep.words import counted
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from reldep.files.reading import Reading
     from reldep.files.table import Table
 
-MOST_CELLS = 150_000_000
-"""Maximum number of cells between the first and the last one: the reader makes room for each."""
-MOST_EMPTY_CELLS = 20_000_000
+# Maximum number of cells between the first and the last one, as a million rows of a hundred columns
+# are a large sheet, not an attack; and if most are empty. The reader makes room for each.
+_MOST_CELLS, _MOST_EMPTY_CELLS = 150_000_000, 20_000_000
 _PLACE = re.compile(rb"""\br=["']([A-Z]{1,3})(\d{1,7})["']""")
 _ROW_PLACE = re.compile(rb"""<(?:\w+:)?row\b[^>]*\br=["'](\d{1,7})["']""")
 _ROW_TAG = re.compile(rb"<(?:\w+:)?row[ />]")
@@ -39,8 +39,8 @@ _TAG = re.compile(rb"<(?:\w+:)?(?:sheet|Relationship)\b[^>]*>")
 _ATTRIBUTE = re.compile(rb"""([\w:]+)=(?:"([^"]*)"|'([^']*)')""")
 _ERROR = re.compile(rb"""\bt=["']e["']""")
 _CELL_TAG = re.compile(rb"<(?:\w+:)?c[ />]")
-# Bytes of XML that are looked at together, and rows among which a header is looked for.
-_PIECE, _ROWS_SHOWN = 1 << 20, 50
+# Bytes of XML that are looked at together: a piece of a large sheet is little memory.
+_PIECE = 1 << 20
 _DAMAGES = (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError)
 
 
@@ -122,7 +122,7 @@ def _read_sheet(book: Any, sheet: str, source: Source, options: Reading) -> Cell
     import polars as pl
 
     name, words = printable(source.name), _load(book, sheet, dtypes="string")
-    rows = [_texts(words, row) for row in range(min(_ROWS_SHOWN, words.height))]
+    rows = [_texts(words, row) for row in range(min(PREAMBLE, words.height))]
     first = options["skip_rows"]
     while first < words.height and not any(_texts(words, first)):
         first += 1
@@ -210,7 +210,7 @@ def _look(source: Source, name: str) -> tuple[int, dict[str, int]]:
                     continue
                 facts = found[part] = _facts(_pieces(archive, info))
                 area = facts.last_row * facts.last_column
-                if area > MOST_CELLS or (area > MOST_EMPTY_CELLS and area > 20 * facts.n_cells):
+                if area > _MOST_CELLS or (area > _MOST_EMPTY_CELLS and area > 20 * facts.n_cells):
                     what = f"{facts.n_cells:,} values over {area:,} cells, more than are read"
                     raise _too_far(name, what)
             parts = _parts(archive, known)
