@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import io
 import zipfile
-from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 
 
-def _cell(value: object) -> str:
+def _cell(value):
     if value is None:
         return "<c/>"
     if isinstance(value, bool):
@@ -26,7 +21,7 @@ def _cell(value: object) -> str:
     return f'<c t="inlineStr"><is><t>{escape(str(value))}</t></is></c>'
 
 
-def _relationships(**targets: str) -> str:
+def _relationships(**targets):
     """Write what a part of a workbook refers to: kind and target of rId1, rId2, …."""
     parts = "".join(
         f'<Relationship Id="{own}" Type="{_OFFICE}/{target.partition(" ")[0]}" '
@@ -36,13 +31,7 @@ def _relationships(**targets: str) -> str:
     return f'<Relationships xmlns="{_PACKAGE}/relationships">{parts}</Relationships>'
 
 
-def sheets(
-    *,
-    hidden: tuple[str, ...] = (),
-    hidden_rows: tuple[int, ...] = (),
-    end: str = "",
-    **tables: Sequence[Sequence[object]],
-) -> bytes:
+def sheets(*, hidden=(), hidden_rows=(), end="", **tables):
     """Return a workbook with some sheets; `end` stands behind the last row of each."""
     numbers = {name: i for i, name in enumerate(tables, 1)}
     listed = "".join(
@@ -75,6 +64,6 @@ def sheets(
     return packed.getvalue()
 
 
-def write_xlsx(path: Path, rows: Sequence[Sequence[object]]) -> None:
+def write_xlsx(path, rows):
     """Write the smallest Excel file with these cells."""
     path.write_bytes(sheets(data=rows))

@@ -188,42 +188,6 @@ def test_lists_of_labels_with_booleans_and_numbers_as_objects():
     assert read_variable([True, False, True, True], "v").values() == [True, False, True, True]
 
 
-@pytest.mark.parametrize(
-    ("data", "error", "message"),
-    [
-        (None, TypeError, "v is of type NoneType"),
-        ("abc", TypeError, "v is the string .abc."),
-        (3.0, TypeError, "v is of type float"),
-        ({"a": [1]}, TypeError, "v is of type dict"),
-        (np.array(3.0), TypeError, "single value"),
-        (iter([1, 2]), TypeError, "is of type list_iterator; pass one observation per row"),
-        ([], ValueError, "v has no observations"),
-        (np.empty((0, 2)), ValueError, "v has no observations"),
-        (np.empty((5, 0)), ValueError, "v has no columns"),
-        (pd.DataFrame(index=range(5)), ValueError, "v has no columns"),
-        (sp.csr_array((5, 0)), ValueError, "at least one column"),
-        ([None, None], ValueError, "only missing values"),
-        (np.array([1 + 2j, 3]), TypeError, "dtype complex128"),
-        (np.array(["NaT"], dtype="M8[D]"), ValueError, "only missing values"),
-        (sp.csr_array(np.eye(3, dtype=complex)), TypeError, "real numbers"),
-        (pl.LazyFrame({"a": [1]}), TypeError, r"pass v\.collect\(\)"),
-        (
-            pl.DataFrame({"pair": [{"a": 1}, {"a": 2}]}),
-            TypeError,
-            "column 'pair' has type Struct",
-        ),
-        (
-            pd.DataFrame({"a": [1, 2], "thing": [{1}, {2}]}),
-            TypeError,
-            "column 'thing' of v is neither numbers nor labels",
-        ),
-    ],
-)
-def test_what_cannot_be_read_says_why(data, error, message):
-    with pytest.raises(error, match=message):
-        read_variable(data, "v")
-
-
 def test_objects_read_through_array_and_narwhals_protocols():
     class Tensor:
         def __array__(self, dtype=None, copy=None):

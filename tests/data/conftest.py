@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import io
+import sys
 
 import pytest
 
 import spreadsheets
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
 
 @pytest.fixture
-def write_xlsx() -> Callable[[Path, Sequence[Sequence[object]]], None]:
+def write_xlsx():
     return spreadsheets.write_xlsx
 
 
 @pytest.fixture
-def write(tmp_path: Path) -> Callable[[str, str | bytes], Path]:
+def pipe(monkeypatch):
+    """Put bytes into standard input; return its name."""
+
+    def put(content):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+        return "-"
+
+    return put
+
+
+@pytest.fixture
+def write(tmp_path):
     """Write a file of this name and content; return its path."""
 
-    def write_file(name: str, content: str | bytes) -> Path:
+    def write_file(name, content):
         path = tmp_path / name
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
         return path

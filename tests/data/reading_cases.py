@@ -6,18 +6,14 @@ import gzip
 import importlib
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import reldep
-
-if TYPE_CHECKING:
-    import polars as pl
 
 TOOLS = Path(__file__).parents[2] / "tools"
 MICE = "id,diet,C14\nm1,fish,0.5\nm2,sun,NA\nm3,sun,0.7\n"
 
 
-def column(*cells: str, end: str = "") -> str:
+def column(*cells, end=""):
     return "x;i\n" + "".join(f"{cell};{i}\n" for i, cell in enumerate(cells)) + end
 
 
@@ -160,7 +156,7 @@ EXPORTS: dict[str, str | bytes] = {
 }
 
 
-def messy_files() -> Any:
+def messy_files():
     """Return the module in tools/ that makes the page about messy files, if it is there."""
     if not TOOLS.is_dir():
         return None
@@ -171,13 +167,13 @@ def messy_files() -> Any:
         sys.path.remove(str(TOOLS))
 
 
-def messy() -> list[Any]:
+def messy():
     """Return the cases of mess that the page shows."""
     found = messy_files()
     return [] if found is None else [one for part in found.CHAPTERS.values() for one in part]
 
 
-def cases() -> dict[str, tuple[str, str | bytes, dict[str, object]]]:
+def cases():
     """Return the name, content and options of every file."""
     found = {name: ("x.csv", column(*cells), {}) for name, cells in CELLS.items()}
     found |= {name: ("x.csv", content, options) for name, (content, options) in TEXTS.items()}
@@ -193,14 +189,14 @@ def cases() -> dict[str, tuple[str, str | bytes, dict[str, object]]]:
     return found
 
 
-def in_one_line(folder: Path, file: str, content: str | bytes, options: dict[str, object]) -> str:
+def in_one_line(folder, file, content, options):
     """Return what is read from a file: kinds, missing values and sums, or the error's start."""
     path = folder / file
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return read_in_one_line(path, folder, options)
 
 
-def read_in_one_line(path: Any, folder: Path, options: dict[str, object]) -> str:
+def read_in_one_line(path, folder, options):
     try:
         table = reldep.read(path, **options)
     except (ValueError, TypeError, OSError) as error:
@@ -216,7 +212,7 @@ def read_in_one_line(path: Any, folder: Path, options: dict[str, object]) -> str
     return "; ".join(parts)
 
 
-def digest(values: pl.Series) -> str:
+def digest(values):
     if values.dtype.is_numeric():
         return f"{values.sum():.10g}"
     if not values.count():
@@ -228,7 +224,7 @@ def digest(values: pl.Series) -> str:
     return f"{values.n_unique()} {values.drop_nulls().cast(str).sort().to_list()[:1]}"
 
 
-def typed_frame() -> pl.DataFrame:
+def typed_frame():
     """Return one column of every type that files have."""
     import polars as pl
 
@@ -246,7 +242,7 @@ def typed_frame() -> pl.DataFrame:
     )
 
 
-def dated_frame() -> pl.DataFrame:
+def dated_frame():
     """Return types that not every format has."""
     import datetime as dt
 
@@ -262,7 +258,7 @@ def dated_frame() -> pl.DataFrame:
     )
 
 
-def write_format(folder: Path, kind: str) -> Path:
+def write_format(folder, kind):
     """Write one file with types of its own."""
     import numpy as np
 
@@ -294,7 +290,13 @@ def write_format(folder: Path, kind: str) -> Path:
 
         rdata.write_rds(str(path), plain.select("number").to_pandas())
     elif kind.startswith("h5ad"):
-        write_annotated(path, kind.partition(" ")[2])
+        import pandas as pd
+        from scipy import sparse
+
+        matrix = np.array([[0, 1, 2], [0, 0, 3], [4, 0, 0], [0, 5, 0.5]])
+        stored = {"csr": sparse.csr_array, "csc": sparse.csc_array, "array": np.asarray}
+        obs = {"n": [1.5, np.nan, 3, 4], "kind": pd.Categorical(["u", "v", None, "u"])}
+        write_annotated(path, stored[kind.partition(" ")[2]](matrix), obs, stem=("obs", "var"))
     return path
 
 
@@ -309,38 +311,44 @@ HOW: tuple[tuple[tuple[str, object], ...], ...] = (
 )
 
 
-def write_annotated(path: Path, kind: str) -> None:
-    """Write an AnnData file of four cells and three genes."""
+def write_annotated(path, matrix, obs, *, stem=("cell", "gene"), genes=None, layers=None):
+    """Write an AnnData file as its format is described, without anndata."""
     import h5py
-    import numpy as np
-    from scipy import sparse
 
-    matrix = np.array([[0, 1, 2], [0, 0, 3], [4, 0, 0], [0, 5, 0.5]])
+    own = [[f"{word}{i}" for i in range(n)] for word, n in zip(stem, matrix.shape, strict=True)]
     with h5py.File(path, "w") as file:
-        for name, size in (("obs", 4), ("var", 3)):
-            group = file.create_group(name)
-            group.attrs["_index"] = "names"
-            group["names"] = [f"{name}{i}" for i in range(size)]
-            group.attrs["column-order"] = ["n", "kind"] if name == "obs" else []
-        file["obs/n"] = [1.5, np.nan, 3, 4]
-        kinds = file.create_group("obs/kind")
-        kinds.attrs["encoding-type"] = "categorical"
-        kinds["codes"], kinds["categories"] = np.array([0, 1, -1, 0], np.int8), ["u", "v"]
-        if kind == "array":
-            file["X"] = matrix
-            return
-        stored = (sparse.csr_array if kind == "csr" else sparse.csc_array)(matrix)
-        group = file.create_group("X")
-        group.attrs["encoding-type"], group.attrs["shape"] = f"{kind}_matrix", matrix.shape
-        group["data"], group["indices"], group["indptr"] = (
-            stored.data,
-            stored.indices,
-            stored.indptr,
-        )
+        write_matrix(file, "X", matrix)
+        for name, layer in (layers or {}).items():
+            write_matrix(file.require_group("layers"), name, layer)
+        for part, names, columns in (("obs", own[0], obs), ("var", genes or own[1], {})):
+            group = file.create_group(part)
+            group.create_dataset("_index", data=names)
+            group.attrs["_index"] = "_index"
+            group.attrs.create("column-order", list(columns), dtype=h5py.string_dtype())
+            for name, values in columns.items():
+                if not hasattr(values, "categories"):
+                    group.create_dataset(name, data=values)
+                    continue
+                column = group.create_group(name)
+                column.attrs["encoding-type"] = "categorical"
+                column.create_dataset("codes", data=values.codes)
+                column.create_dataset("categories", data=[str(v) for v in values.categories])
+    return path
+
+
+def write_matrix(place, name, matrix):
+    if not hasattr(matrix, "indptr"):
+        place.create_dataset(name, data=matrix)
+        return
+    group = place.create_group(name)
+    group.attrs["encoding-type"] = f"{matrix.format}_matrix"
+    group.attrs["shape"] = matrix.shape
+    for part in ("data", "indices", "indptr"):
+        group.create_dataset(part, data=getattr(matrix, part))
 
 
 # What Python objects are read as: the cells of `CELLS` as strings, and other lists.
-def objects() -> dict[str, object]:
+def objects():
     import datetime as dt
     from decimal import Decimal
 
@@ -389,7 +397,7 @@ def objects() -> dict[str, object]:
     return found
 
 
-def object_in_one_line(data: object) -> str:
+def object_in_one_line(data):
     """Return what an object is read as."""
     from reldep.data.objects import read_variable
 
@@ -401,7 +409,7 @@ def object_in_one_line(data: object) -> str:
     return "; ".join(map(part_in_one_line, parts)) + "; ".join(["", *variable.notes])
 
 
-def part_in_one_line(part: Any) -> str:
+def part_in_one_line(part):
     import numpy as np
 
     kind = type(part).__name__

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from reading_cases import write_annotated as write
 from scipy.sparse import csc_matrix, csr_matrix
 
 import reldep
@@ -27,41 +28,6 @@ CELLS = Path(__file__).parents[1] / "reference" / "cells.h5ad"
 
 def counts(m=40, n=300, seed=0):
     return np.random.default_rng(seed).poisson(1.0, size=(m, n)).astype(np.float32)
-
-
-def write(path, matrix, obs, genes=None, layers=None):
-    """Write a file as its format is described, without anndata."""
-    genes = genes or [f"gene{i}" for i in range(matrix.shape[1])]
-    with h5py.File(path, "w") as file:
-        _write_matrix(file, "X", matrix)
-        for name, layer in (layers or {}).items():
-            _write_matrix(file.require_group("layers"), name, layer)
-        for part, names, columns in (("obs", None, obs), ("var", genes, {})):
-            group = file.create_group(part)
-            names = names or [f"cell{i}" for i in range(matrix.shape[0])]
-            group.create_dataset("_index", data=names)
-            group.attrs["_index"] = "_index"
-            group.attrs.create("column-order", list(columns), dtype=h5py.string_dtype())
-            for name, values in columns.items():
-                if isinstance(values, pd.Categorical):
-                    column = group.create_group(name)
-                    column.attrs["encoding-type"] = "categorical"
-                    column.create_dataset("codes", data=values.codes)
-                    column.create_dataset("categories", data=[str(v) for v in values.categories])
-                else:
-                    group.create_dataset(name, data=values)
-    return path
-
-
-def _write_matrix(place, name, matrix):
-    if isinstance(matrix, np.ndarray):
-        place.create_dataset(name, data=matrix)
-        return
-    group = place.create_group(name)
-    group.attrs["encoding-type"] = f"{matrix.format}_matrix"
-    group.attrs["shape"] = matrix.shape
-    for part in ("data", "indices", "indptr"):
-        group.create_dataset(part, data=getattr(matrix, part))
 
 
 def obs(m=40, seed=1):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import unicodedata
 from collections import Counter
 
@@ -11,7 +12,6 @@ import polars as pl
 import pytest
 
 import reldep
-from reldep.data.selectors import ColumnType, select_columns
 from reldep.kernels import Delta, Jaccard, MinMax, Ordered, WeisfeilerLehman
 
 M = 40
@@ -71,19 +71,18 @@ def test_elements_of_sets_counts_and_graphs():
 
 @pytest.mark.parametrize(("stored", "typed"), [(NFC, NFD), (NFD, NFC)])
 def test_column_selectors(stored, typed):
-    schema = {"age": ColumnType.NUMBER, stored: ColumnType.NUMBER, f"{stored}_2": ColumnType.NUMBER}
-    assert select_columns(typed, schema) == [stored]
-    assert select_columns(f"{typed}*", schema) == [stored, f"{stored}_2"]
-    assert select_columns(f"!{typed}", schema) == ["age", f"{stored}_2"]
-    assert select_columns(f"age:{typed}", schema) == ["age", stored]
+    table = reldep.read(pl.DataFrame({"age": X, stored: X, f"{stored}_2": X}))
+    assert table.select(typed) == [stored]
+    assert table.select(f"{typed}*") == [stored, f"{stored}_2"]
+    assert table.select(f"!{typed}") == ["age", f"{stored}_2"]
+    assert table.select(f"age:{typed}") == ["age", stored]
     frame = pd.DataFrame({stored: X, "age": Y, "w": X + Y})
     assert reldep.compare(typed, "age", "w", data=frame).n_observations == M
 
 
 def test_columns_that_differ_in_form_only_stay_apart():
-    schema = dict.fromkeys([NFC, NFD], ColumnType.NUMBER)
-    assert select_columns(NFC, schema) == [NFC]
-    assert select_columns(NFD, schema) == [NFD]
+    table = reldep.read(io.BytesIO(f"{NFC},{NFD}\n1,2\n".encode()))
+    assert (table.select(NFC), table.select(NFD)) == ([NFC], [NFD])
 
 
 @pytest.mark.parametrize("form", ["NFC", "NFD"])

@@ -32,7 +32,7 @@ MICE = pl.DataFrame(
 )
 
 
-def kept(where: str) -> list[int]:
+def kept(where):
     return reldep.read(MICE, where=where).values("id")
 
 
@@ -72,7 +72,7 @@ KEPT = {
 
 
 @pytest.mark.parametrize(("where", "expected"), KEPT.items(), ids=lambda one: str(one)[:40])
-def test_a_condition_keeps_these_rows(where: str, expected: list[int]) -> None:
+def test_a_condition_keeps_these_rows(where, expected):
     assert kept(where) == expected
 
 
@@ -149,14 +149,14 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize(("where", "message"), WRONG.items())
-def test_a_wrong_condition_says_what_is_wrong(where: str, message: str) -> None:
+def test_a_wrong_condition_says_what_is_wrong(where, message):
     with pytest.raises(ValueError, match=message):
         kept(where)
 
 
 @pytest.mark.parametrize("where", HOSTILE, ids=lambda one: repr(one[:30]))
-def test_a_hostile_condition_is_refused_and_opens_nothing(where, monkeypatch) -> None:
-    def refuse(*arguments: object, **options: object) -> None:
+def test_a_hostile_condition_is_refused_and_opens_nothing(where, monkeypatch):
+    def refuse(*arguments, **options):
         raise AssertionError(f"opened {arguments}")
 
     for place, name in ((builtins, "open"), (socket.socket, "connect"), (pl, "scan_csv")):
@@ -176,7 +176,7 @@ OPERATORS = {
 }
 
 
-def drawn(rng: random.Random, depth: int = 0):
+def drawn(rng, depth=0):
     """Draw a condition: its text, and a function of a row that returns True, False or None."""
     kind = rng.choice(["compare", "in", "null", "chain"] if depth > 2 else ["and", "or", "not", ""])
     if kind in ("and", "or"):
@@ -217,7 +217,7 @@ def drawn(rng: random.Random, depth: int = 0):
 
 
 @pytest.mark.parametrize("library", ["polars", "pandas"])
-def test_drawn_conditions_agree_with_a_loop_over_rows(library: str) -> None:
+def test_drawn_conditions_agree_with_a_loop_over_rows(library):
     rng = random.Random(5)  # noqa: S311
     rows = [
         {
@@ -242,7 +242,7 @@ def test_drawn_conditions_agree_with_a_loop_over_rows(library: str) -> None:
     assert n_kept > 300
 
 
-def test_nan_does_not_pass_a_comparison(tmp_path) -> None:
+def test_nan_does_not_pass_a_comparison(tmp_path):
     frame = pl.DataFrame({"x": [1.0, float("nan"), 5.0]})
     frame.write_parquet(tmp_path / "x.parquet")
     for data in (tmp_path / "x.parquet", frame, frame.to_pandas()):

@@ -75,12 +75,6 @@ def test_levels_of_names_are_joined_and_a_frame_of_one_column_has_its_name():
     assert native_name(np.ones(3)) is None
 
 
-def test_two_columns_of_one_name_are_refused():
-    frame = pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"])
-    with pytest.raises(ValueError, match="v has more than one column named 'a'"):
-        read_variable(frame, "v")
-
-
 LETTERS = [f"p{i}" for i in range(M)]
 SERIES = pd.Series(X, index=LETTERS, name="x")
 

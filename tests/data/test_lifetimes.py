@@ -10,7 +10,6 @@ import polars as pl
 import pytest
 
 import reldep
-from reldep.data.lifetimes import Lifetime, event_beside
 
 M = 60
 
@@ -94,25 +93,9 @@ def test_censored_rows_without_a_time_are_not_dropped_in_silence():
         reldep.Survival([10, None, 20, None], [1, 0, 1, 0])
 
 
-def test_spans_are_days_and_dates_are_refused():
+def test_spans_are_days():
     spans = [datetime.timedelta(days=2), datetime.timedelta(hours=12)]
-    assert reldep.Survival(spans, [1, 0])[1] == Lifetime(0.5, False)
-    with pytest.raises(ValueError, match="time holds dates, and a lifetime is a length of time"):
-        reldep.Survival([datetime.date(2024, 1, 1), datetime.date(2024, 1, 5)], [1, 0])
-
-
-@pytest.mark.parametrize(
-    ("time", "event", "error", "message"),
-    [
-        (["a", "b"], [1, 0], TypeError, "time is 'a' in row 0; pass the time under observation"),
-        ([True, False], [1, 0], TypeError, "time is 'True' in row 0"),
-        ("days", "died", TypeError, "time is the string 'days'"),
-        (np.ones((2, 2)), [1, 0], ValueError, "time has 2 columns; pass one"),
-    ],
-)
-def test_what_is_no_time_is_refused(time, event, error, message):
-    with pytest.raises(error, match=message):
-        reldep.Survival(time, event)
+    assert [one.time for one in reldep.Survival(spans, [1, 0])] == [2, 0.5]
 
 
 def test_lifetimes_of_pandas_are_matched_by_index():
@@ -161,23 +144,6 @@ def test_a_file_gives_the_lifetimes_of_its_columns(tmp_path, marks):
     assert kept.pvalue == pytest.approx(part.pvalue)
 
 
-@pytest.mark.parametrize(
-    ("survival", "message"),
-    [
-        ("days", "expected a column of times and one of events, such as 'days,died'"),
-        ("days,died,x", "expected a column of times"),
-        ("day,died", "no column 'day' in"),
-        ("days,days", "names a column twice"),
-        (("days,died", "x,died"), "'died' is part of the lifetimes|names a column twice"),
-        ("@numeric,died", "'@numeric' names 4 columns; give one"),
-    ],
-)
-def test_what_names_no_lifetime_is_refused(tmp_path, survival, message):
-    path, _, _ = written(tmp_path, (0, 1))
-    with pytest.raises(ValueError, match=message):
-        reldep.read(path, survival=survival)
-
-
 def test_a_file_with_two_meanings_is_refused_by_line_with_the_way_out(tmp_path):
     path, frame, event = written(tmp_path, (1, 2))
     table = reldep.read(path, survival="days,died")
@@ -208,8 +174,6 @@ def test_a_time_without_its_event_gives_a_caution(tmp_path):
     table = reldep.read(path, survival="days,died")
     assert not reldep.compare("days", "x", "z", data=table).warnings
     assert not reldep.compare("x", "z", "died", data=path).warnings
-    assert event_beside("time", ["status"]) == "status"
-    assert event_beside("months", ["status"]) is None
 
 
 def test_a_struct_of_times_and_events_is_lifetimes():

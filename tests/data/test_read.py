@@ -74,10 +74,6 @@ def test_a_condition_is_part_of_the_table(mice):
     chosen = reldep.read(mice, where=[i in kept for i in ROWS])
     assert str(chosen.scope) == f"the {len(kept)} of 40 rows chosen"
     assert np.asarray(chosen["C16"]).tolist() == np.asarray(table["C16"]).tolist()
-    with pytest.raises(ValueError, match=r"`where` has 3 booleans for 40 rows"):
-        reldep.read(mice, where=[True, False, True])
-    with pytest.raises(ValueError, match="no row of"):
-        reldep.read(mice, where="C14 > 99")
 
 
 def test_every_question_takes_a_table(mice):
@@ -110,19 +106,3 @@ def test_an_answer_repeats_the_call(tmp_path):
     call = answer.provenance.call
     assert "reldep.read(" in call
     assert eval(call, {"reldep": reldep}).pvalue == answer.pvalue  # noqa: S307
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"decimal": ","}, "`decimal` is about files"),
-        ({"header": False}, "`header` is about files"),
-        ({"order": {"size": "s<m"}}, "column 'size' has labels that `order` lacks: 'l'"),
-        ({"order": {"size": "s"}}, "from the lowest to the highest"),
-        ({"id": "C*"}, "`id` names 2 columns"),
-        ({"where": 3}, "Pass a condition such as"),
-    ],
-)
-def test_what_does_not_fit_a_frame_is_refused_by_name(options, message):
-    with pytest.raises((ValueError, TypeError), match=message):
-        reldep.read(pl.DataFrame(MICE), **options)

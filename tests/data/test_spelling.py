@@ -16,7 +16,7 @@ import reldep
 from reldep.data.dataset import read_dataset
 from reldep.data.objects import read_variable
 from reldep.data.strings.numbers import Disagreement, Evidence, Form, find_form
-from reldep.data.variables import Labels, Numeric
+from reldep.data.variables import Numeric
 
 M = 40
 RNG = np.random.default_rng(3)
@@ -77,16 +77,6 @@ def test_doubtful_strings_are_no_labels_unless_the_user_says_so(values, message)
     told = reldep.compare(X, values, Z, kernel=("auto", "delta", "auto"), **raw)
     categorical = reldep.compare(X, pd.Series(values, dtype="category"), Z, **raw)
     assert told.estimate == categorical.estimate
-
-
-@pytest.mark.parametrize(
-    "labels", [["f", "m"], ["grade 1", "grade 2"], ["10-20", "20-30"], ["1st", "2nd"], ["A1", "B2"]]
-)
-def test_labels_stay_labels_without_a_word(labels):
-    variable = read_variable(labels * 10, "v")
-    assert isinstance(variable, Labels)
-    assert variable.doubt is None
-    assert variable.notes == ()
 
 
 @pytest.mark.parametrize(
@@ -178,27 +168,6 @@ def test_every_kind_of_number_is_a_number(numbers):
     variable = read_variable(numbers, "v")
     assert isinstance(variable, Numeric)
     np.testing.assert_array_equal(variable.values.ravel(), [1, 2])
-
-
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        ([10**400, 1], "too large"),
-        ([Decimal("1e400"), 1], "too large|beyond"),
-        (np.array([1, 10**5000], dtype=object), "too large"),
-        (np.array([np.longdouble("1e400")]), "numbers beyond 1e308"),
-        (pd.DataFrame({"a": pd.Series([], dtype="Int64")}), "no observations"),
-        (pd.DataFrame({"a": pd.Series([], dtype="string")}), "no observations"),
-        (pd.Series([], dtype="boolean"), "no observations"),
-        (pl.DataFrame(schema={"a": pl.Int64, "b": pl.String}), "no observations"),
-        (pl.Series([], dtype=pl.List(pl.Float64)), "no observations"),
-        (pd.Series([pd.NA] * 3, dtype="string"), "only missing values"),
-        ([[], []], "has no columns"),
-    ],
-)
-def test_extremes_and_empty_data_are_refused_in_words(data, message):
-    with pytest.raises(ValueError, match=message):
-        read_variable(data, "v")
 
 
 def test_codes_the_user_names_are_missing_in_numbers_and_labels():

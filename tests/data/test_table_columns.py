@@ -60,14 +60,14 @@ MICE = {
         ("ge_b,ge_*", ["ge_b", "ge_a"]),
     ],
 )
-def test_an_expression_selects_these_columns(expression: str, expected: list[str]) -> None:
+def test_an_expression_selects_these_columns(expression, expected):
     assert select_columns(expression, MICE) == expected
 
 
 @pytest.mark.parametrize(
     "name", ["C16:1", "a:b", "*", "g?", "[ab]", "!id", "@numeric", 'a"b', "a b"]
 )
-def test_an_exact_name_wins_over_every_other_reading(name: str) -> None:
+def test_an_exact_name_wins_over_every_other_reading(name):
     schema = {"a": NUMBER, "b": NUMBER, "id": TEXT, "gg": NUMBER, "C16": NUMBER, "1": TEXT}
     assert select_columns(name, {**schema, name: NUMBER}) == [name]
 
@@ -87,16 +87,14 @@ def test_an_exact_name_wins_over_every_other_reading(name: str) -> None:
         ('"two\nlines"', ["two\nlines"]),
     ],
 )
-def test_quotes_take_a_name_as_it_is(expression: str, expected: list[str]) -> None:
+def test_quotes_take_a_name_as_it_is(expression, expected):
     names = ["a,b", "c", "x*", "xy", 'say "hi"', "", " c", "two\nlines"]
     assert select_columns(expression, dict.fromkeys(names, NUMBER)) == expected
 
 
 @STEADY
 @given(st.lists(st.text(), min_size=1, unique=True), st.data())
-def test_quoting_any_name_selects_exactly_that_column(
-    names: list[str], data: st.DataObject
-) -> None:
+def test_quoting_any_name_selects_exactly_that_column(names, data):
     name = data.draw(st.sampled_from(names))
     schema = dict.fromkeys(names, NUMBER)
     assert select_columns(quote_column(name), schema) == [name]
@@ -106,9 +104,7 @@ def test_quoting_any_name_selects_exactly_that_column(
 
 @STEADY
 @given(st.lists(st.text(), min_size=2, unique=True), st.data())
-def test_quoted_ends_make_a_range_and_a_quoted_exclusion_excludes(
-    names: list[str], data: st.DataObject
-) -> None:
+def test_quoted_ends_make_a_range_and_a_quoted_exclusion_excludes(names, data):
     first = data.draw(st.integers(0, len(names) - 1))
     last = data.draw(st.integers(first, len(names) - 1))
     schema = dict.fromkeys(names, NUMBER)
@@ -122,17 +118,17 @@ def test_quoted_ends_make_a_range_and_a_quoted_exclusion_excludes(
 
 @STEADY
 @given(st.text())
-def test_any_text_is_columns_or_a_value_error(expression: str) -> None:
+def test_any_text_is_columns_or_a_value_error(expression):
     with contextlib.suppress(ValueError):
         assert set(select_columns(expression, MICE)) <= set(MICE)
 
 
-def test_colons_in_names_are_tried_as_part_of_the_name() -> None:
+def test_colons_in_names_are_tried_as_part_of_the_name():
     schema = dict.fromkeys(["C16:0", "C16:1", "C18:0"], NUMBER)
     assert select_columns("C16:0:C18:0", schema) == ["C16:0", "C16:1", "C18:0"]
 
 
-def test_a_range_that_can_be_read_in_two_ways_asks_for_quotes() -> None:
+def test_a_range_that_can_be_read_in_two_ways_asks_for_quotes():
     schema = dict.fromkeys(["a", "b:c", "a:b", "c"], NUMBER)
     with pytest.raises(ValueError, match="more than one range; put names in double quotes"):
         select_columns("a:b:c", schema)
@@ -167,17 +163,17 @@ def test_a_range_that_can_be_read_in_two_ways_asks_for_quotes() -> None:
         ('"id"x', r"'\"id\"x' begins a quoted name"),
     ],
 )
-def test_a_wrong_expression_says_what_is_wrong(expression: str, message: str) -> None:
+def test_a_wrong_expression_says_what_is_wrong(expression, message):
     with pytest.raises(ValueError, match=message):
         select_columns(expression, MICE, source="mice.csv")
 
 
-def test_a_type_that_no_column_has_is_an_error() -> None:
+def test_a_type_that_no_column_has_is_an_error():
     with pytest.raises(ValueError, match="the table has no column of the type '@numeric'"):
         select_columns("@numeric", {"id": TEXT})
 
 
-def test_blocks_are_named_selections() -> None:
+def test_blocks_are_named_selections():
     blocks = select_variables(["lipids=C14,C16", "genes = ge_*"], MICE, several=True)
     assert blocks == {"lipids": ["C14", "C16"], "genes": ["ge_a", "ge_b"]}
     with pytest.raises(ValueError, match="two variables are named 'a'"):
@@ -195,9 +191,7 @@ def test_blocks_are_named_selections() -> None:
         *((text, ("", text)) for text in ["lipids", "=C14", "lipids=", "", '"a=b"']),
     ],
 )
-def test_a_named_selection_is_cut_at_its_first_equals_sign(
-    text: str, expected: tuple[str, str]
-) -> None:
+def test_a_named_selection_is_cut_at_its_first_equals_sign(text, expected):
     assert parse_named(text) == expected
 
 
@@ -209,9 +203,7 @@ def test_a_named_selection_is_cut_at_its_first_equals_sign(
         ('"x~y"~"p=q"=3', (("x~y", "p=q"), 3.0)),
     ],
 )
-def test_a_weight_is_a_pair_and_a_number(
-    text: str, expected: tuple[tuple[str, str], float]
-) -> None:
+def test_a_weight_is_a_pair_and_a_number(text, expected):
     assert parse_weight(text) == expected
 
 
@@ -219,18 +211,18 @@ def test_a_weight_is_a_pair_and_a_number(
     "text",
     ["a~b", "a=1", "a~b~c=1", "a~b=1=2", "~b=1", "a~b=one", "a~b=", "a~b=nan", "a~b=inf"],
 )
-def test_what_is_no_pair_and_weight_is_refused(text: str) -> None:
+def test_what_is_no_pair_and_weight_is_refused(text):
     with pytest.raises(ValueError, match=f"a finite number, such as 'a~b=1'; got '{text}'"):
         parse_weight(text)
 
 
-def test_nearest_names_ignore_case_and_keep_the_spelling() -> None:
+def test_nearest_names_ignore_case_and_keep_the_spelling():
     assert nearest_names("AGE", ["Age", "age", "stage", "sex"]) == ["Age", "age", "stage"]
     assert nearest_names("C14", ["id", "lipids_C14", "other_c14"]) == ["lipids_C14", "other_c14"]
     assert nearest_names("qq", ["age"]) == []
     assert nearest_names("", ["age"]) == []
 
 
-def test_long_lists_are_cut() -> None:
+def test_long_lists_are_cut():
     assert listing(map(str, range(6))).endswith("'5'")
     assert listing(map(str, range(7))) == "'0', '1', '2', '3', '4', '5', … (7 in all)"

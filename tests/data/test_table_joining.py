@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import datetime
-import io
-import sys
-from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
 
 import reldep
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
-    Write = Callable[[str, str | bytes], Path]
-
-
-def test_rows_with_one_key_come_together_in_the_order_of_the_first_file(write: Write) -> None:
+def test_rows_with_one_key_come_together_in_the_order_of_the_first_file(write):
     genes = write("genes.csv", "id,ge_1\nc,3\na,1\nx,9\nb,2\n")
     lipids = write("lipids.tsv", "C14\tid\n0.1\ta\n0.2\tb\n0.3\tc\n0.9\ty\n0.8\t\n")
     diet = write("diet.csv", "id,diet\nb,sun\na,fish\nc,sun\n")
@@ -41,18 +32,18 @@ def test_rows_with_one_key_come_together_in_the_order_of_the_first_file(write: W
     ]
 
 
-def test_a_join_without_loss_says_so(write: Write) -> None:
+def test_a_join_without_loss_says_so(write):
     paths = [write("a.csv", "id,x\n1,1\n2,2\n"), write("b.csv", "id,y\n2,2\n1,1\n")]
     assert reldep.read(paths, join="id").joined == "joined on 'id': 2 rows; every row is matched"
 
 
-def test_standard_input_can_be_joined(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"id,x\n1,7\n2,8\n")))
-    table = reldep.read(["-", write("b.csv", "id,x\n2,5\n")], join="id")
+def test_standard_input_can_be_joined(write, pipe):
+    first = pipe(b"id,x\n1,7\n2,8\n")
+    table = reldep.read([first, write("b.csv", "id,x\n2,5\n")], join="id")
     assert table.read(["stdin_x", "b_x"]).rows() == [(8, 5)]
 
 
-def test_shared_column_names_get_the_files_names_in_front(write: Write) -> None:
+def test_shared_column_names_get_the_files_names_in_front(write):
     genes = write("genes.csv.gz", "id,V1,V2\n1,10,20\n2,11,oops\n3,12,21\n")
     lipids = write("lipids.csv", "id,V1\n1,30\n2,31\n3,32\n")
     table = reldep.read([genes, lipids], join="id")
@@ -64,19 +55,11 @@ def test_shared_column_names_get_the_files_names_in_front(write: Write) -> None:
         table.read(["V2"])
 
 
-def test_files_whose_names_do_not_tell_columns_apart_are_refused(
-    write: Write, tmp_path: Path
-) -> None:
+def test_files_whose_names_do_not_tell_columns_apart_are_refused(write, tmp_path):
     (tmp_path / "other").mkdir()
     first, second = write("x.csv", "id,V1\n1,1\n"), write("other/x.csv", "id,V1\n1,1\n")
     with pytest.raises(ValueError, match=r"columns 'V1' are in more than one file, .*'x', 'x'"):
         reldep.read([first, second], join="id")
-
-
-def test_a_prefixed_column_that_takes_the_name_of_the_key_is_refused(write: Write) -> None:
-    first, second = write("a.csv", "a_x,x\n1,2\n"), write("b.csv", "a_x,x\n1,3\n")
-    with pytest.raises(ValueError, match="columns 'x' are in more than one file"):
-        reldep.read([first, second], join="a_x")
 
 
 @pytest.mark.parametrize(
@@ -89,9 +72,7 @@ def test_a_prefixed_column_that_takes_the_name_of_the_key_is_refused(write: Writ
         ([datetime.date(2024, 1, 1)] * 1, [datetime.date(2024, 1, 1)], 1),
     ],
 )
-def test_keys_of_kindred_types_are_compared(
-    tmp_path: Path, first: object, second: object, n_rows: int
-) -> None:
+def test_keys_of_kindred_types_are_compared(tmp_path, first, second, n_rows):
     paths = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
     pl.DataFrame({"id": first}).with_columns(x=1).write_parquet(paths[0])
     pl.DataFrame({"id": second}).with_columns(y=1).write_parquet(paths[1])
@@ -99,52 +80,8 @@ def test_keys_of_kindred_types_are_compared(
     assert len(table) == n_rows
 
 
-def test_words_among_the_numbers_of_a_key_are_no_mistake(write: Write) -> None:
+def test_words_among_the_numbers_of_a_key_are_no_mistake(write):
     first = write("a.csv", "id,x\n7,1\n8,2\n7b,3\n")
     second = write("b.csv", "id,y\n8,5\n7,6\n")
     table = reldep.read([first, second], join="id")
     assert table.read(["id", "x", "y"]).rows() == [("7", 1, 6), ("8", 2, 5)]
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "message"),
-    [
-        (
-            "id,x\n1,1\n1,2\n2,3\n",
-            "id,y\n1,1\n",
-            "'id' does not identify the rows of .*a.csv: 1 comes 2",
-        ),
-        (
-            "id,x\n1,1\n",
-            "id,y\nu,1\nu,2\n",
-            "does not identify the rows of .*b.csv: 'u' comes 2 times",
-        ),
-        (
-            "id,x\n1,1\n",
-            "id,y\n2,1\n",
-            "no value of 'id' is in every file: for example 1 in .*, 2 in ",
-        ),
-        ("id,x\n1,1\n", "Id,y\n1,1\n", "no column 'id' in .*b.csv; nearest: 'Id'"),
-        (
-            "id,x\n1.5,1\n",
-            "id,y\nu,1\n",
-            "cannot join on 'id': it is number in .*, text in .*b.csv",
-        ),
-        ("id,x\n1e300,1\n", "id,y\n1,1\n", r"values above 2\^53 as numbers with decimals"),
-    ],
-)
-def test_files_that_cannot_be_joined(write: Write, first: str, second: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        reldep.read([write("a.csv", first), write("b.csv", second)], join="id")
-
-
-def test_several_files_need_a_key_and_a_key_needs_several_files(write: Write) -> None:
-    first, second = write("a.csv", "id\n1\n"), write("b.csv", "id\n1\n")
-    with pytest.raises(
-        ValueError, match=r"2 files need a column to be joined on. Pass `join='id'`"
-    ):
-        reldep.read([first, second])
-    with pytest.raises(ValueError, match=r"`join='id'` needs at least two files; only .*a.csv"):
-        reldep.read(first, join="id")
-    with pytest.raises(ValueError, match=r"'.*a.csv' is given more than once"):
-        reldep.read([first, first], join="id")

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import io
-import sys
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -13,15 +10,8 @@ import pytest
 
 import reldep
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
 
-    Write = Callable[[str, str | bytes], Path]
-    WriteExcel = Callable[[Path, Sequence[Sequence[object]]], None]
-
-
-def test_a_condition_does_not_shift_the_lines(write: Write) -> None:
+def test_a_condition_does_not_shift_the_lines(write):
     # The value of each row is its line in the file.
     lines = "line,x\n" + "".join(f"{line},{line % 7}\n" for line in range(2, 42))
     table = reldep.read(write("forty.csv", lines), where="line >= 20")
@@ -48,15 +38,11 @@ line,note
 
 
 @pytest.mark.parametrize("kind", ["path", "gzip", "stdin", "crlf"])
-def test_blank_lines_comments_long_cells_and_repeated_headers_are_counted(
-    write: Write, monkeypatch: pytest.MonkeyPatch, kind: str
-) -> None:
+def test_blank_lines_comments_long_cells_and_repeated_headers_are_counted(write, pipe, kind):
     content = MESSY.encode()
-    if kind == "stdin":
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
     content = content.replace(b"\n", b"\r\n") if kind == "crlf" else content
     path = write("m.csv", gzip.compress(content) if kind == "gzip" else content)
-    table = reldep.read("-" if kind == "stdin" else path)
+    table = reldep.read(pipe(content) if kind == "stdin" else path)
     frame, rows = table.read(["line"]), table.rows
     assert frame["line"].to_list() == rows.values() == [4, 7, 9, 11, 13]
     assert table.restricted("note = 'd'").rows.name(0) == "line 11"
@@ -66,7 +52,7 @@ def test_blank_lines_comments_long_cells_and_repeated_headers_are_counted(
     assert "line 10 was taken as the header once more" in said
 
 
-def test_after_a_join_the_lines_are_those_of_the_first_file(write: Write) -> None:
+def test_after_a_join_the_lines_are_those_of_the_first_file(write):
     first = write("a.csv", "id,x\nu,1\nv,2\n\nw,3\n")
     second = write("b.csv", "id,y\nw,oops\nu,7\nz,8\n")
     table = reldep.read([first, second], join="id")
@@ -75,7 +61,7 @@ def test_after_a_join_the_lines_are_those_of_the_first_file(write: Write) -> Non
         table.read(["y"])
 
 
-def test_a_column_of_identifiers_names_the_rows(write: Write) -> None:
+def test_a_column_of_identifiers_names_the_rows(write):
     path = write("a.csv", "patient,x\np1,1\np7,2\n")
     rows = reldep.read(path, where="x > 1", id="patient").rows
     assert rows.name(0) == "patient p7"
@@ -84,9 +70,7 @@ def test_a_column_of_identifiers_names_the_rows(write: Write) -> None:
         reldep.read(path, id="patiant")
 
 
-def test_rows_of_a_sheet_are_numbered_as_the_program_numbers_them(
-    tmp_path: Path, write_xlsx: WriteExcel
-) -> None:
+def test_rows_of_a_sheet_are_numbered_as_the_program_numbers_them(tmp_path, write_xlsx):
     path = tmp_path / "m.xlsx"
     write_xlsx(path, [["Study"], [], ["line", "x"], [4, 1.5], [None, None], [6, "n/a"], [7, 2.5]])
     table = reldep.read(path, skip_rows=1)
@@ -95,7 +79,7 @@ def test_rows_of_a_sheet_are_numbered_as_the_program_numbers_them(
     assert frame["x"].to_list() == [1.5, None, 2.5]
 
 
-def test_rows_of_columnar_files_are_numbered_from_0(tmp_path: Path) -> None:
+def test_rows_of_columnar_files_are_numbered_from_0(tmp_path):
     pl.DataFrame({"x": range(10)}).write_parquet(tmp_path / "x.parquet")
     rows = reldep.read(tmp_path / "x.parquet", where="x > 6").rows
     assert rows.name(0) == "row 7"

@@ -5,14 +5,11 @@ from __future__ import annotations
 import base64
 import zipfile
 import zlib
-from typing import TYPE_CHECKING
 
 import pytest
 
 import reldep
-
-if TYPE_CHECKING:
-    from pathlib import Path
+import spreadsheets
 
 # A workbook of Excel 97 with the columns id (a, b, c) and x, written with xlwt 1.3.
 OLD_WORKBOOK = zlib.decompress(
@@ -34,30 +31,30 @@ OLD_WORKBOOK = zlib.decompress(
 OFFICE = "urn:oasis:names:tc:opendocument:xmlns"
 
 
-def row(*cells: str, times: int = 1) -> str:
+def row(*cells, times=1):
     return (
         f'<table:table-row table:number-rows-repeated="{times}">{"".join(cells)}</table:table-row>'
     )
 
 
-def number(value: float, times: int = 1) -> str:
+def number(value, times=1):
     return (
         f'<table:table-cell table:number-columns-repeated="{times}" office:value-type="float" '
         f'office:value="{value}"><text:p>{value}</text:p></table:table-cell>'
     )
 
 
-def word(text: str) -> str:
+def word(text):
     return (
         f'<table:table-cell office:value-type="string"><text:p>{text}</text:p></table:table-cell>'
     )
 
 
-def gap(times: int) -> str:
+def gap(times):
     return f'<table:table-cell table:number-columns-repeated="{times}"/>'
 
 
-def write_ods(path: Path, *rows: str) -> Path:
+def write_ods(path, *rows):
     spaces = " ".join(f'xmlns:{n}="{OFFICE}:{n}:1.0"' for n in ("office", "table", "text"))
     mime = "application/vnd.oasis.opendocument.spreadsheet"
     manifest = f"{OFFICE}:manifest:1.0"
@@ -124,50 +121,36 @@ def test_an_open_document_that_would_fill_the_memory_is_refused(tmp_path, rows):
         reldep.read(path)
 
 
-def excel(tmp_path, sheet: str):
-    import spreadsheets
-
-    path = tmp_path / "x.xlsx"
-    spreadsheets.write_xlsx(path, [["a", "b"], [1, 2], [3, 4]])
-    with zipfile.ZipFile(path) as archive:
-        parts = {name: archive.read(name).decode() for name in archive.namelist()}
-    name = "xl/worksheets/sheet1.xml"
-    start, end = parts[name].index("<sheetData>") + 11, parts[name].index("</sheetData>")
-    parts[name] = (
-        parts[name][:start] + sheet.format(rows=parts[name][start:end]) + parts[name][end:]
-    )
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for part, content in parts.items():
-            archive.writestr(part, content)
-    return path
+def excel(tmp_path, end="", rows=(["a", "b"], [1, 2], [3, 4])):
+    (tmp_path / "x.xlsx").write_bytes(spreadsheets.sheets(data=rows, end=end))
+    return tmp_path / "x.xlsx"
 
 
 @pytest.mark.parametrize(
-    "sheet",
+    "end",
     [
-        '{rows}<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>',
-        "{rows}<row r='1048576'><c r='XFD1048576'><v>1</v></c></row>",
-        '{rows}<row r="9"><c r="XFD9"><v>1</v></c></row><row r="1048576"><c><v>1</v></c></row>',
-        "<row>" + "<c/>" * 16_000 + "<c><v>1</v></c></row>" + "<row/>" * 900_000 + "{rows}",
+        '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>',
+        "<row r='1048576'><c r='XFD1048576'><v>1</v></c></row>",
+        '<row r="9"><c r="XFD9"><v>1</v></c></row><row r="1048576"><c><v>1</v></c></row>',
+        "<row>" + "<c/>" * 16_000 + "<c><v>1</v></c></row>" + "<row/>" * 900_000 + "<row/>",
     ],
     ids=["far cell", "other quotes", "far row", "rows without a place"],
 )
-def test_a_sheet_that_would_fill_the_memory_is_refused(tmp_path, sheet):
-    path = excel(tmp_path, sheet)
+def test_a_sheet_that_would_fill_the_memory_is_refused(tmp_path, end):
+    path = excel(tmp_path, end)
     assert path.stat().st_size < 10_000
     with pytest.raises(ValueError, match=r"cells, more than are read. Delete stray cells"):
         reldep.read(path)
 
 
 def test_errors_of_formulas_are_missing_and_said(tmp_path):
-    sheet = '{rows}<row><c><v>5</v></c><c t="e"><v>#DIV/0!</v></c></row>'
-    table = reldep.read(excel(tmp_path, sheet))
-    assert table.read(["b"])["b"].to_list() == [2, 4, None]
-    assert "1 cells hold errors of formulas" in str(table.notes_about(["b"])[0])
+    table = reldep.read(excel(tmp_path, '<row><c><v>5</v></c><c t="e"><v>#DIV/0!</v></c></row>'))
+    assert table["b"].to_list() == [2, 4, None]
+    assert "1 cells hold errors of formulas" in str(table.notes)
 
 
 def test_a_sheet_is_chosen_by_name_or_number(tmp_path):
-    path = excel(tmp_path, "{rows}")
+    path = excel(tmp_path)
     for sheet in ("data", 1):
         assert len(reldep.read(path, sheet=sheet)) == 2
     with pytest.raises(ValueError, match=r"`sheet='dta'` is not known \(did you mean 'data'\?\)"):
@@ -177,16 +160,9 @@ def test_a_sheet_is_chosen_by_name_or_number(tmp_path):
 
 
 def test_a_sheet_without_a_header_and_one_with_units(tmp_path):
-    path = excel(tmp_path, "{rows}")
-    table = reldep.read(path, header=False, skip_rows=1)
+    table = reldep.read(excel(tmp_path), header=False, skip_rows=1)
     assert table.read(["c1", "c2"]).rows() == [(1, 2), (3, 4)]
-    units = excel(
-        tmp_path,
-        '<row><c t="inlineStr"><is><t>x</t></is></c></row>'
-        '<row><c t="inlineStr"><is><t>kg</t></is></c></row><row><c><v>1.5</v></c></row>'
-        "<row><c><v>2.5</v></c></row>",
-    )
-    found = reldep.read(units)
-    assert found.read(["x"])["x"].to_list() == [1.5, 2.5]
+    found = reldep.read(excel(tmp_path, rows=[["x"], ["kg"], [1.5], [2.5]]))
+    assert found["x"].to_list() == [1.5, 2.5]
     assert found.rows.values() == [3, 4]
-    assert "line 2 holds units" in str(found.notes_about(["x"])[0])
+    assert "line 2 holds units" in str(found.notes)
