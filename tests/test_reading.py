@@ -23,17 +23,12 @@ SEX = np.array(["f", "m"])[RNG.integers(0, 2, M)]
     ("data", "kind"),
     [
         (AGE, Numeric),
-        (AGE.astype(np.float32), Numeric),
         (AGE.astype(int), Numeric),
-        (AGE[:, None], Numeric),
         (AGE.tolist(), Numeric),
         ([[a, 1.0 + i] for i, a in enumerate(AGE)], Numeric),
-        (tuple(AGE), Numeric),
         (AGE.astype(object), Numeric),
         (np.ma.masked_array(AGE), Numeric),
-        (pd.Series(AGE), Numeric),
         (pd.Series(AGE.round(), dtype="Int64"), Numeric),
-        (pl.Series(AGE), Numeric),
         (pa.array(AGE), Numeric),
         (pa.chunked_array([AGE]), Numeric),
         (pd.DataFrame({"a": AGE, "b": AGE**2}), Numeric),
@@ -43,9 +38,7 @@ SEX = np.array(["f", "m"])[RNG.integers(0, 2, M)]
         ((AGE > 50).tolist(), Labels),
         (SEX, Labels),
         (SEX.astype("S"), Labels),
-        (SEX.tolist(), Labels),
         (SEX.astype(object), Labels),
-        (pd.Series(SEX), Labels),
         (pd.Series(SEX, dtype="category"), Labels),
         (pl.Series(SEX, dtype=pl.Categorical), Labels),
         (pa.array(SEX), Labels),
@@ -81,29 +74,27 @@ def test_series_arrays_and_lists_of_the_same_numbers_give_the_same_answer(librar
     assert reldep.hsic(library.DataFrame({"a": AGE}), y) == expected
 
 
-def test_nullable_and_missing_marks_are_seen_as_missing():
-    numbers = pd.Series([1.0, None, 3.0, 4.0], dtype="Float64")
-    words = pd.Series(["a", None, "b", "a"])
-    mixed = [1, None, float("nan"), 4]
-    assert read_variable(numbers, "v").missing().tolist() == [False, True, False, False]
-    assert read_variable(words, "v").missing().tolist() == [False, True, False, False]
-    assert read_variable(mixed, "v").missing().tolist() == [False, True, True, False]
-    assert read_variable([None, {1}, {2}, {3}], "v").missing().tolist() == [True] + 3 * [False]
-    frame = pd.DataFrame({"a": numbers, "b": pd.Series([1, 2, None, 4], dtype="Int64")})
-    assert read_variable(frame, "v").missing().tolist() == [False, True, True, False]
-    assert read_variable(pl.from_pandas(frame), "v").missing().tolist() == [
-        False,
-        True,
-        True,
-        False,
-    ]
-    arrow = pa.table({"a": [1, None, 3, 4], "b": [1.0, 2.0, 3.0, 4.0]})
-    assert read_variable(arrow, "v").missing().tolist() == [False, True, False, False]
-    masked = np.ma.masked_array([1.0, 2.0, 3.0, 4.0], mask=[0, 0, 1, 0])
-    assert read_variable(masked, "v").missing().tolist() == [False, False, True, False]
-    images = np.zeros((4, 2, 2))
-    images[1, 0, 0] = np.nan
-    assert read_variable(images, "v").missing().tolist() == [False, True, False, False]
+FRAME = pd.DataFrame({"a": [1.0, None, 3, 4], "b": [1, 2, None, 4]}).convert_dtypes()
+IMAGES = np.zeros((4, 2, 2))
+IMAGES[1, 0, 0] = np.nan
+
+
+@pytest.mark.parametrize(
+    ("data", "rows"),
+    [
+        (FRAME["a"], [1]),
+        (pd.Series(["a", None, "b", "a"]), [1]),
+        ([1, None, float("nan"), 4], [1, 2]),
+        ([None, {1}, {2}, {3}], [0]),
+        (FRAME, [1, 2]),
+        (pl.from_pandas(FRAME), [1, 2]),
+        (pa.table({"a": [1, None, 3, 4], "b": [1.0, 2.0, 3.0, 4.0]}), [1]),
+        (np.ma.masked_array([1.0, 2.0, 3.0, 4.0], mask=[0, 0, 1, 0]), [2]),
+        (IMAGES, [1]),
+    ],
+)
+def test_nullable_and_missing_marks_are_seen_as_missing(data, rows):
+    assert np.flatnonzero(read_variable(data, "v").missing()).tolist() == rows
 
 
 def test_names_of_series_survive_into_the_result():

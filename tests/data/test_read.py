@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
+
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -24,18 +27,23 @@ MICE = {
 }
 
 
-@pytest.fixture(params=["csv", "parquet", "pandas", "polars", "arrow", "mapping"])
+MAKERS = {
+    "pandas": pd.DataFrame,
+    "polars": pl.DataFrame,
+    "arrow": pa.table,
+    "narwhals": lambda columns: nw.from_native(pl.DataFrame(columns)),
+    "mapping": dict,
+    "arrays": lambda columns: {name: np.array(values) for name, values in columns.items()},
+}
+
+
+@pytest.fixture(params=["csv", "parquet", *MAKERS])
 def mice(request, tmp_path):
-    frame = pl.DataFrame(MICE)
+    if request.param in MAKERS:
+        return MAKERS[request.param](MICE)
     path = tmp_path / f"mice.{request.param}"
-    if request.param == "csv":
-        frame.write_csv(path)
-        return path
-    if request.param == "parquet":
-        frame.write_parquet(path)
-        return path
-    made = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table, "mapping": dict}
-    return made[request.param](MICE)
+    getattr(pl.DataFrame(MICE), f"write_{request.param}")(path)
+    return path
 
 
 def test_a_table_has_names_kinds_rows_and_values(mice):
@@ -71,9 +79,37 @@ def test_a_condition_is_part_of_the_table(mice):
     )
     assert table.rows.positions.tolist() == kept
     assert table.rows.name(0) == f"id m{kept[0]}"
+    is_text = str(mice).endswith("csv")
+    plain = table.restricted("C16 > 5 and diet = 'fish'")
+    assert plain.scope.n_kept == len(plain) < len(table)
+    by_place = reldep.read(mice, where="C14 > 0.5").rows.name(0)
+    assert by_place == ("line 3" if is_text else "row 1")
     chosen = reldep.read(mice, where=[i in kept for i in ROWS])
     assert str(chosen.scope) == f"the {len(kept)} of 40 rows chosen"
     assert np.asarray(chosen["C16"]).tolist() == np.asarray(table["C16"]).tolist()
+
+
+def test_the_index_of_a_frame_names_its_rows():
+    frame = pd.DataFrame(MICE).set_index("id")
+    assert reldep.read(frame, where="died = 1").rows.name(1) == "id m3"
+    answer = reldep.compare("C14", "C16", "days", data=frame)
+    assert answer.provenance.rows.values() == MICE["id"]
+
+
+@pytest.mark.parametrize("kind", ["frame", "path"])
+@pytest.mark.parametrize(
+    ("rule", "turns"), [("hour", [0.25, 0.5]), ("weekday", [2.25 / 7, 6.5 / 7])]
+)
+def test_dates_can_be_places_in_a_cycle(tmp_path, kind, rule, turns):
+    moments = [datetime.datetime(2024, 1, 31, 6), datetime.datetime(2024, 2, 4, 12)]
+    frame = pl.DataFrame({"visit": moments, "x": [1, 2]})
+    frame.write_csv(tmp_path / "v.csv", datetime_format="%Y-%m-%d %H:%M")
+    data = frame if kind == "frame" else tmp_path / "v.csv"
+    table = reldep.read(data, dates={"visit": rule})
+    angle = 2 * np.pi * np.array(turns)
+    places = np.column_stack([np.cos(angle), np.sin(angle)])
+    np.testing.assert_allclose(table["visit"].to_list(), places, atol=1e-12)
+    assert "on a circle" in table.notes_about(["visit"])[0]
 
 
 def test_every_question_takes_a_table(mice):

@@ -144,15 +144,6 @@ def test_dates_are_days_since_the_first(days):
     assert "days since the first, 2024-01-3" in str(variable.notes[0])
 
 
-def test_spans_and_times_are_days_and_hours():
-    spans = np.array([1, 36, 0], dtype="m8[h]")
-    np.testing.assert_allclose(read_variable(spans, "v").values.ravel(), [1 / 24, 1.5, 0])
-    listed = [datetime.timedelta(days=1), None, datetime.timedelta(hours=12)]
-    np.testing.assert_allclose(read_variable(listed, "v").values.ravel(), [1, np.nan, 0.5])
-    times = read_variable(["8:30", "23:15"], "v")
-    np.testing.assert_allclose(times.values.ravel(), [8.5, 23.25])
-
-
 @pytest.mark.parametrize(
     "numbers",
     [

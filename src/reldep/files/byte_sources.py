@@ -11,6 +11,7 @@ import bz2
 import gzip
 import io
 import lzma
+import os
 import stat
 import sys
 import tempfile
@@ -250,10 +251,7 @@ def stem(place: Any) -> str:
 
 def _from_file_object(file: Any, name: str = "") -> Source:
     name = name or str(getattr(file, "name", "the file"))
-    content = _at_most(file, name)
-    if not content:
-        raise InputError(f"{printable(name)} is empty: it has no columns and no rows.")
-    return _recognised(Source(name, content, ending=_ending(name)))
+    return _recognised(Source(name, _at_most(file, name), ending=_ending(name)))
 
 
 def _ending(name: str) -> str:
@@ -265,14 +263,16 @@ def _ending(name: str) -> str:
 
 def _recognised(source: Source, depth: int = 0) -> Source:
     """Return a source unpacked, with its format by the first bytes."""
-    start = source.start()
+    name, start = printable(source.name), source.start()
+    if not start:
+        raise InputError(f"{name} is empty: it has no columns and no rows.")
     if depth > _DEEPEST:
-        raise InputError(f"{printable(source.name)} is packed too often. Unpack it to a file.")
+        raise InputError(f"{name} is packed too often. Unpack it to a file.")
     packed = _started(start, _COMPRESSED)
     if packed is not None:
         what, opener = packed
         with (
-            translated(f"{printable(source.name)} is a damaged {what}"),
+            translated(f"{name} is a damaged {what}"),
             opener(io.BytesIO(source.bytes())) as file,
         ):
             content = _at_most(file, source.name, source.size)
@@ -287,14 +287,14 @@ def _recognised(source: Source, depth: int = 0) -> Source:
     other = _started(start, _OTHERS)
     if other is not None:
         named = (expected or source.format).what
-        raise InputError(f"{printable(source.name)} is not {named}: it looks like {other}.")
+        raise InputError(f"{name} is not {named}: it looks like {other}.")
     if expected is None:
         is_json = source.ending in ("jsonl", "ndjson") and start.lstrip().startswith(b"{")
         return replace(source, format=FORMATS["jsonl" if is_json else "text"])
     if expected.by_ending:
         return replace(source, format=expected)
     if not _is_text(start):
-        raise InputError(f"{printable(source.name)} is damaged, or not {expected.what}.")
+        raise InputError(f"{name} is damaged, or not {expected.what}.")
     note = f"it is text, not {expected.what}, and was read as such"
     return replace(source, notes=(*source.notes, note))
 
@@ -352,7 +352,7 @@ def _is_data(info: zipfile.ZipInfo) -> bool:
 
 
 def _check_regular(path: Path) -> tuple[int, ...]:
-    """Return the stamp of a regular file with content; raise for everything else."""
+    """Return the stamp of a regular file; raise for everything else."""
     name = printable(path)
     try:
         mode = path.stat().st_mode
@@ -368,13 +368,8 @@ def _check_regular(path: Path) -> tuple[int, ...]:
             f"{name} is a pipe, device or socket, not a file. Name a file, or send text to "
             "standard input, which is called -."
         )
-    try:
-        with path.open("rb") as file:
-            is_empty = not file.read(1)
-    except PermissionError:
-        raise PermissionError(f"{name} may not be read: ask for permission to read it") from None
-    if is_empty:
-        raise InputError(f"{name} is empty: it has no columns and no rows.")
+    if not os.access(path, os.R_OK):
+        raise PermissionError(f"{name} may not be read: ask for permission to read it")
     return _stamp(path)
 
 
