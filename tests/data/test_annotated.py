@@ -82,18 +82,6 @@ def test_a_matrix_too_large_to_be_held_is_read_by_rows(tmp_path):
     np.testing.assert_array_equal(frame.to_numpy(), matrix)
 
 
-@pytest.mark.parametrize("made", [np.asarray, csr_matrix, csc_matrix])
-def test_a_scan_of_a_file_is_that_of_the_arrays(tmp_path, made):
-    matrix, cells = counts(n=60), obs()
-    path = write(tmp_path / "cells.h5ad", made(matrix), cells)
-    found = reldep.scan("@genes", "diet", "age", data=path)
-    names = {f"gene{i}": column for i, column in enumerate(matrix.T.astype(float))}
-    expected = reldep.scan(names, np.array(cells["diet"]), cells["age"], names=["diet", "age"])
-    assert found.to_frame().equals(expected.to_frame())
-    targets = reldep.scan("diet", "@genes", data=path)
-    assert targets.to_frame().equals(reldep.scan(np.array(cells["diet"]), names).to_frame())
-
-
 def test_labels_that_look_like_numbers_stay_labels(tmp_path):
     path = write(tmp_path / "cells.h5ad", counts(), obs())
     result = reldep.dependence("cluster", "gene3", data=path)
@@ -112,12 +100,16 @@ class AnnData:
 
 
 @pytest.mark.parametrize("made", [np.asarray, csr_matrix, csc_matrix])
-def test_an_object_is_taken_as_data(made):
-    matrix, cells = counts(n=30), obs()
-    found = reldep.scan("@genes", "diet", "age", data=AnnData(made(matrix), cells))
+def test_a_scan_of_a_file_or_an_object_is_that_of_the_arrays(tmp_path, made):
+    matrix, cells = counts(n=60), obs()
     names = {f"gene{i}": column for i, column in enumerate(matrix.T.astype(float))}
-    expected = reldep.scan(names, np.array(cells["diet"]), cells["age"], names=["diet", "age"])
-    assert found.to_frame().equals(expected.to_frame())
+    diet = np.array(cells["diet"])
+    expected = reldep.scan(names, diet, cells["age"], names=["diet", "age"]).to_frame()
+    path = write(tmp_path / "cells.h5ad", made(matrix), cells)
+    for data in (path, AnnData(made(matrix), cells)):
+        assert reldep.scan("@genes", "diet", "age", data=data).to_frame().equals(expected)
+    targets = reldep.scan("diet", "@genes", data=path)
+    assert targets.to_frame().equals(reldep.scan(diet, names).to_frame())
 
 
 def test_a_layer_of_an_object_is_read_on_request():

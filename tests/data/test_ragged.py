@@ -16,23 +16,18 @@ from reldep.files.text import find_records
 
 STEADY = settings(deadline=None, derandomize=True, max_examples=60)
 ROWS = [f"{i},{i % 7}.5,{i % 5},{i * 3}" for i in range(2, 60)]
-SHIFTED = [*ROWS[:40], "42,0,5,2,126", *ROWS[40:]]
 
 
 @pytest.mark.parametrize("columns", [["line"], ["bmi"], ["bp", "target"]])
-@pytest.mark.parametrize("kind", ["path", "gzip", "stdin"])
 @pytest.mark.parametrize("broken", ["42,0,5,2,126", "42,5,2"])
-def test_a_shifted_row_is_refused_whichever_columns_are_asked_for(
-    tmp_path, pipe, kind, columns, broken
-):
+def test_a_shifted_row_is_refused_whichever_columns_are_asked_for(columns, broken, pipe):
     lines = ["line,bmi,bp,target", *ROWS[:40], broken, *ROWS[40:]]
     content = ("\n".join(lines) + "\n").encode()
-    path = tmp_path / "study.csv"
-    path.write_bytes(gzip.compress(content) if kind == "gzip" else content)
     n_fields = broken.count(",") + 1
     message = f"line 42 of .* has {n_fields} fields, but line 1 names 4 columns: '{broken}'"
-    with pytest.raises(ValueError, match=message):
-        reldep.read(pipe(content) if kind == "stdin" else path).read(columns)
+    for data in (io.BytesIO(content), io.BytesIO(gzip.compress(content)), pipe(content)):
+        with pytest.raises(ValueError, match=message):
+            reldep.read(data).read(columns)
 
 
 CELL = st.text('ab1 ,;"\né', max_size=4)

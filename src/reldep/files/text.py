@@ -56,7 +56,9 @@ def read_text(source: Source, options: Reading, *, largest: float | None = None)
     quarter of the free memory.
     """
     name = printable(source.name)
-    is_large = source.size > (0.25 * available_memory() if largest is None else largest)
+    if largest is None:  # a small text is in memory anyway
+        largest = _START if source.size <= _START else 0.25 * available_memory()
+    is_large = source.size > largest
     source = _in_utf8(source, options["encoding"])
     header = _header_of(source, options)
     sign, start = re.escape(header.delimiter.encode()), _start_of(source)
