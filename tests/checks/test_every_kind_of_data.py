@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 import reldep
-from reldep.cli.app import run
 
 pytestmark = pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
 N = 24
@@ -88,22 +87,10 @@ def test_a_target_with_the_values_of_the_source_is_refused(kind):
         reldep.compare(*made.values(), names=tuple(made), kernel=kernels)
 
 
-@pytest.mark.parametrize(
-    "kinds", list(itertools.product(["numbers", "labels", "texts", "strings"], repeat=2))
-)
-def test_columns_of_a_file_are_compared(kinds, tmp_path, capsys):
-    source, target = kinds
+@pytest.mark.parametrize("target", ["numbers", "labels", "texts", "strings"])
+@pytest.mark.parametrize("source", ["numbers", "labels", "texts", "strings"])
+def test_columns_of_a_file_are_compared(source, target, tmp_path):
     made, kernels = drawn(source, target, target)
     pd.DataFrame(made).to_csv(tmp_path / "rows.csv", index=False)
-    words = [
-        word
-        for name, kernel in kernels.items()
-        if kernel != "auto"
-        for word in ("--kernel", f"{name}={kernel}")
-    ]
-    file = str(tmp_path / "rows.csv")
-    asked = ["compare", file, "--source", "v0", "--first", "v1", "--second", "v2"]
-    assert run([*asked, *words]) == 0, capsys.readouterr()
-    assert run(["matrix", file, "--variables", "v0:v2", *words]) == 0, capsys.readouterr()
-    asked = ["rank", file, "--source", "v0", "--targets", "v1:v2"]
-    assert run([*asked, *words]) == 0, capsys.readouterr()
+    found = reldep.compare(*made, kernel=kernels, data=tmp_path / "rows.csv")
+    assert found.pvalue == reldep.compare(*made.values(), kernel=tuple(kernels.values())).pvalue

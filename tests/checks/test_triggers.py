@@ -105,11 +105,6 @@ WALKS = np.cumsum(NOISE, axis=1)
 FIRES = {
     "series": (lambda: compare(three(100, 0.9)), "DependentRows", "use `max_lag='auto'` for a"),
     "one dependence": (lambda: reldep.dependence(*three(100, 0.9)[:2]), "DependentRows", "Adjac"),
-    "ranking": (
-        lambda: reldep.rank(three(100, 0.9)[0], dict(zip("yz", three(100, 0.9)[1:], strict=True))),
-        "DependentRows",
-        "Adjacent rows are correlated",
-    ),
     "series along a sorted variable": (
         lambda: compare((t := np.sort(NOISE[0, :200]), t + series(200, 0.9, 1), series(200, 0.9))),
         "DependentRows",
@@ -135,11 +130,6 @@ FIRES = {
         "FewUnits",
         "100 rows are worth about",
     ),
-    "slow matrix": (
-        lambda: reldep.matrix(dict(zip("xyz", three(100, 0.97, 4), strict=True)), max_lag="auto"),
-        "FewUnits",
-        "observe a longer time",
-    ),
     "few rows of a group": (
         lambda: reldep.groups(X, Y, np.where(np.arange(90) < 12, "a", "b")),
         "FewUnits",
@@ -160,7 +150,6 @@ FIRES = {
     ),
     "twins": (lambda: one(["Male", "male", "f", "F "] * 15), "Kind", "('Male', 'male'; 'f', 'F ')"),
     "ranges": (lambda: one([f"{i % 25}-{i % 25 + 9}" for i in range(75)]), "Kind", "25 labels"),
-    "units": (lambda: one(NOISE[:, :30].T * [1, 50, 4]), "Scale", "'column 1' outweighs"),
     "units 1e160": (lambda: one(NOISE[:, :30].T * [1e160, 5e161, 4e160]), "Scale", "'column 1' ou"),
     "named units": (
         lambda: one(pd.DataFrame({"age": 15 * NOISE[0, :40], "dose": 0.01 * NOISE[1, :40]})),
@@ -197,7 +186,6 @@ FIRES = {
         "Nearly as dependent as copies of each other: 'source' and 'first'",
     ),
     "measure": (lambda: compare((X, *BLOCK), **HSIC), "Measure", "CKA disagrees with raw HSIC"),
-    "paper": (lambda: reldep.paper_test(X, *BLOCK), "Measure", "use `measure='cka'`"),
     "influential": (
         lambda: compare(far_row(), kernel="linear", missing="drop"),
         "Influential",

@@ -82,9 +82,3 @@ def test_an_influence_gives_hsics_and_a_frame_with_names():
     assert frame["row"].to_list() == list(range(90))
     with pytest.raises(KeyError):
         computed.hsic(("da", "xx"))
-
-
-def test_positions_are_counted_where_none_are_given():
-    bare = reldep.Influence(np.zeros((1, 5)), (("x", "y"),), ("x", "y"), 5)
-    assert bare.observations().positions.tolist() == [0, 1, 2, 3, 4]
-    assert bare.observations().name(3) == "row 3"

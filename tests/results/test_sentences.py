@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 
@@ -304,6 +305,7 @@ def test_rows_that_were_chosen_or_left_out_are_part_of_question_and_sentence():
     scope = "the 40 of 50 rows with sex = 'f'"
     assert answer.describe().question.endswith(f"by CKA, among {scope}?")
     assert answer.sentence().startswith(f"Among {scope}, ")
+    assert json.loads(answer.to_json())["scope"] == scope
     assert answer.sentence().endswith("1 incomplete row was left out.")
 
 
