@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.signal import lfilter
+from tables import RESULTS, Generator
 
 import reldep
 
@@ -24,9 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 Array = npt.NDArray[Any]
-Generator = np.random.Generator
 Sample = tuple[Array, Array, Array]
-TIES = Path(__file__).resolve().parent / "results" / "ties.json"
+TIES = RESULTS / "ties.json"
 
 
 @dataclass(frozen=True)
@@ -246,54 +246,51 @@ def tune(name: str) -> float:
     return float(known[name][0])
 
 
-# A library, a frame, and the columns of the source and of both targets; tuples are several columns.
-WORLDS: dict[str, tuple[Any, ...]] = {
-    "iris": ("sklearn", "iris", "petal length (cm)", "sepal length (cm)", "sepal width (cm)"),
-    "wine": ("sklearn", "wine", "alcohol", "color_intensity", "proline"),
-    "diabetes": ("sklearn", "diabetes", "target", "bmi", "s5"),
-    "tumours": (
-        "sklearn",
-        "breast_cancer",
-        "worst concavity",
-        "mean texture",
-        ("mean radius", "mean area"),
-    ),
-    "digits": ("sklearn", "digits", "pixel_4_2", "pixel_4_3", "pixel_2_4"),
-    "marriages": ("statsmodels", "fair", "rate_marriage", "affairs", "yrs_married"),
-    "elections": ("statsmodels", "anes96", "selfLR", "ClinLR", "DoleLR"),
-    "schools": ("statsmodels", "star98", "LOWINC", "PERMINTE", "PERASIAN"),
-    "insurance": ("statsmodels", "randhie", "mdvis", "disea", "physlm"),
-    "travel": ("statsmodels", "modechoice", "gc", "invt", "hinc"),
-    "births": ("statsmodels", "fertility", "1980", "1960", "2010"),
-    "mice": ("reldep", "nutrimouse", "diet", "lipid", "gene"),
+# A data set, and the columns of the source and of both targets; a pattern may be several columns.
+WORLDS = {
+    "iris": ("iris", "petal length*", "sepal length*", "sepal width*"),
+    "wine": ("wine", "alcohol", "color_intensity", "proline"),
+    "diabetes": ("diabetes", "target", "bmi", "s5"),
+    "tumours": ("breast_cancer", "worst concavity", "mean texture", "mean [ra][ar][de]*"),
+    "digits": ("digits", "pixel_4_2", "pixel_4_3", "pixel_2_4"),
+    "marriages": ("fair", "rate_marriage", "affairs", "yrs_married"),
+    "elections": ("anes96", "selfLR", "ClinLR", "DoleLR"),
+    "schools": ("star98", "LOWINC", "PERMINTE", "PERASIAN"),
+    "insurance": ("randhie", "mdvis", "disea", "physlm"),
+    "travel": ("modechoice", "gc", "invt", "hinc"),
+    "births": ("fertility", "1980", "1960", "2010"),
+    "mice": ("nutrimouse", "diet", "lipid *", "gene *"),
 }
+
+
+def data_set(name: str) -> Any:
+    """Return a data set of scikit-learn, statsmodels or this package as a pandas frame."""
+    if name == "nutrimouse":
+        import pandas as pd
+
+        mice = reldep.datasets.load_nutrimouse()
+        blocks = (mice[one].to_pandas().add_prefix(f"{one} ") for one in ("lipid", "gene"))
+        labels = pd.DataFrame({one: mice[one].to_pandas() for one in ("diet", "genotype")})
+        return pd.concat([*blocks, labels], axis=1)
+    import sklearn.datasets
+
+    load = getattr(sklearn.datasets, f"load_{name}", None)
+    if load is not None:
+        return load(as_frame=True).frame
+    import statsmodels.api
+
+    return getattr(statsmodels.api.datasets, name).load_pandas().data
 
 
 @cache
 def world(name: str, most: int = 1_000) -> tuple[Array, Array, Array]:
-    """Return source and targets of a real frame, complete rows only, at most so many."""
-    kind, file, *columns = WORLDS[name]
-    if kind == "reldep":
-        blocks = getattr(reldep.datasets, f"load_{file}")().blocks
-        frame = {key: np.asarray(value) for key, value in blocks.items()}
-    elif kind == "sklearn":
-        import sklearn.datasets
-
-        table = getattr(sklearn.datasets, f"load_{file}")(as_frame=True).frame
-        frame = {str(key): table[key].to_numpy() for key in table}
-    else:
-        import statsmodels.api
-
-        used = getattr(statsmodels.api.datasets, file).load_pandas().data
-        table = used[[str(one) for one in columns]].dropna()
-        frame = {str(key): table[key].to_numpy() for key in table}
-    found = [
-        np.column_stack([frame[one] for one in column])
-        if isinstance(column, tuple)
-        else frame[column]
-        for column in columns
-    ]
-    rows = np.random.default_rng(0).permutation(len(found[0]))[:most]
+    """Return source and targets of a real frame, complete rows only, at most this many."""
+    file, *patterns = WORLDS[name]
+    table = data_set(file)
+    blocks = [[one for one in table if fnmatchcase(one, pattern)] for pattern in patterns]
+    table = table[[one for block in blocks for one in block]].dropna()
+    rows = np.random.default_rng(0).permutation(len(table))[:most]
+    found = (table[block[0] if len(block) == 1 else block].to_numpy() for block in blocks)
     return tuple(values[rows] for values in found)
 
 

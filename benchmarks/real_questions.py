@@ -12,7 +12,7 @@ import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
-import pandas as pd
+from laws import data_set
 from tables import DOCS, markdown, publish
 
 import reldep
@@ -34,31 +34,12 @@ class Asked:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             ask = getattr(reldep, self.question)
-            return ask(*self.arguments, data=load(self.data), **self.options)
+            return ask(*self.arguments, data=data_set(self.data), **self.options)
 
     def __str__(self) -> str:
         words = [str(one) if isinstance(one, str) else " ".join(one) for one in self.arguments]
         options = [f"{name}={value!r}" for name, value in self.options.items()]
         return f"{self.question}({', '.join([*words, *options])})"
-
-
-def load(name: str) -> pd.DataFrame:
-    """Load a data set of statsmodels, scikit-learn or this package."""
-    if name == "nutrimouse":
-        mice = reldep.datasets.load_nutrimouse()
-        lipids, genes = mice["lipid"].to_pandas(), mice["gene"].to_pandas()
-        labels = {name: mice[name].to_pandas() for name in ("diet", "genotype")}
-        return pd.concat(
-            [lipids.add_prefix("lipid "), genes.add_prefix("gene "), pd.DataFrame(labels)], axis=1
-        )
-    import sklearn.datasets
-
-    loader = getattr(sklearn.datasets, f"load_{name}", None)
-    if loader is not None:
-        return loader(as_frame=True).frame
-    import statsmodels.api
-
-    return getattr(statsmodels.api.datasets, name).load_pandas().data
 
 
 QUESTIONS = (

@@ -22,10 +22,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import numpy as np
+from tables import DOCS, RESULTS, markdown
 
-HERE = Path(__file__).parent
-RESULTS = HERE / "results" / "speed.json"
-PAGE = HERE.parent / "docs" / "benchmarks.md"
+FIGURES = RESULTS / "speed.json"
+PAGE = DOCS / "benchmarks.md"
 JOBS = {}
 
 
@@ -179,9 +179,8 @@ def _hyppo(x, y, z):
     "All defaults, three variables; each cell in a process of its own with compiled code loaded.",
 )
 def sizes(quick):
-    shapes = [(1, None), (3, None), (10, None), (30, None)]
     rows = []
-    for columns, _ in shapes:
+    for columns in (1, 3, 10, 30):
         row, walls = [f"{columns} columns" if columns > 1 else "one column"], []
         for m in (2_000, 4_000) if quick else (10_000, 100_000, 1_000_000):
             figures = measure("one_size", quick, str(m), str(columns))
@@ -338,22 +337,15 @@ def cold(quick):
     once = "import numpy as np, reldep; x = np.random.default_rng(0).normal(size=({m}, 2));"
     once += "reldep.compare(x, x + 1 / (1 + x**2), x[:, :1] ** 2)"
     repeats = 1 if quick else 5
-    rows = [
-        ("python -c pass", seconds(fresh("pass"), repeats)[0]),
-        ("import reldep", seconds(fresh("import reldep"), repeats)[0]),
-        (
-            "reldep --help",
-            seconds(
-                fresh(
-                    "import sys; sys.argv = ['reldep', '--help'];"
-                    "from reldep.cli import main; main()"
-                ),
-                repeats,
-            )[0],
-        ),
-        ("import and a question on 500 rows", seconds(fresh(once.format(m=500)), repeats)[0]),
-        ("import and a compiled question, cached", seconds(fresh(once.format(m=6_000)), 2)[0]),
-    ]
+    help_text = "import sys; sys.argv = ['reldep', '--help'];from reldep.cli import main; main()"
+    programs = {
+        "python -c pass": "pass",
+        "import reldep": "import reldep",
+        "reldep --help": help_text,
+        "import and a question on 500 rows": once.format(m=500),
+        "import and a compiled question, cached": once.format(m=6_000),
+    }
+    rows = [(what, seconds(fresh(code), repeats)[0]) for what, code in programs.items()]
     with tempfile.TemporaryDirectory() as empty:
         compiled = fresh(once.format(m=6_000), NUMBA_CACHE_DIR=empty)
         rows.append(("the same without a cache", seconds(compiled)[0]))
@@ -393,38 +385,38 @@ def run(name, quick, words):
 
 
 def shown(value):
-    """Write a figure with three digits."""
+    """Return a figure with three digits."""
     if isinstance(value, float):
         return f"{value:.3g}"
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def markdown(head, rows):
-    """Write a table: words to the left, figures to the right."""
-    lines = [f"| {' | '.join(map(str, head))} |", "|---" + "|--:" * (len(head) - 1) + "|"]
-    return [*lines, *(f"| {' | '.join(map(shown, row))} |" for row in rows)]
+def table(figures):
+    """Return the rows of a job, or of the goals, in Markdown."""
+    head = figures.get("head", ["what", "figure"])
+    return markdown(head, [[shown(value) for value in row] for row in figures["rows"]])
 
 
 def goals(jobs):
-    """Set what was aimed at beside what was reached."""
+    """Return what was aimed at next to what was reached."""
     rows = []
     for name, what, side, bound in GOALS:
         reached = dict(jobs.get(name, {}).get("rows", [])).get(what)
         if isinstance(reached, (int, float)):
             met = reached >= bound if side == "at least" else reached <= bound
             rows.append([what, f"{side} {bound}", reached, "yes" if met else "no"])
-    return markdown(["goal", "bound", "reached", "met"], rows)
+    return table({"head": ["goal", "bound", "reached", "met"], "rows": rows})
 
 
 def page(results):
     """Return the published page."""
     about = ", ".join(f"{key}: {value}" for key, value in results["machine"].items())
     lines = ["# Speed and memory", "", *PREAMBLE, "", about + ".", "", "## Goals", ""]
-    lines += goals(results["jobs"])
+    lines.append(goals(results["jobs"]))
     for name, figures in results["jobs"].items():
         title, what, _ = JOBS[name]
         lines += ["", f"## {title}", "", *([what, ""] if what else [])]
-        lines += markdown(figures.get("head", ["what", "figure"]), figures["rows"])
+        lines.append(table(figures))
     return "\n".join([*lines, "", "Which engine is chosen: [engines](guide/engines.md).", ""])
 
 
@@ -467,15 +459,14 @@ def main():
     options = parser.parse_args()
     if options.job:
         return run(options.job[0], options.quick, options.job[1:])
-    known = json.loads(RESULTS.read_text())["jobs"] if options.only and RESULTS.exists() else {}
+    known = json.loads(FIGURES.read_text())["jobs"] if options.only and FIGURES.exists() else {}
     names = [name for name in JOBS if name != "one_size"]
     for name in options.only or names:
         known[name] = measure(name, options.quick)
-        head = known[name].get("head", ["what", "figure"])
-        print(f"\n{JOBS[name][0]}", *markdown(head, known[name]["rows"]), sep="\n", flush=True)
+        print(f"\n{JOBS[name][0]}", table(known[name]), sep="\n", flush=True)
     results = {"machine": machine(), "jobs": {name: known[name] for name in names if name in known}}
     if not options.quick:
-        RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+        FIGURES.write_text(json.dumps(results, indent=1) + "\n")
     if options.publish and not options.quick:
         PAGE.write_text(page(results))
     return None

@@ -1,12 +1,10 @@
 """Take the pictures of the page that the guide shows: python tools/app_pictures.py FOLDER.
 
-Needs the extras app and test, and a Chromium. ``--all`` takes every stage of a visit in three
-widths, light and dark, to be looked at before a change to the page is called done.
+Needs the extras app and test, and a Chromium.
 """
 
 from __future__ import annotations
 
-import random
 import shutil
 import signal
 import subprocess
@@ -18,11 +16,10 @@ from playwright.sync_api import Browser, Page, sync_playwright
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu")
 GUIDE = (("app", 1280, "light"), ("app-phone", 390, "dark"))
-WIDTHS, SCHEMES = (390, 820, 1440), ("light", "dark")
 PATIENCE = 60_000
 
 
-def main(folder: Path, *, everything: bool) -> None:
+def main(folder: Path) -> None:
     """Start the server and take the pictures."""
     folder.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-u", "-m", "reldep", "app", "--no-browser"]
@@ -30,13 +27,8 @@ def main(folder: Path, *, everything: bool) -> None:
         try:
             with sync_playwright() as driver:
                 browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-                if everything:
-                    for width in WIDTHS:
-                        for scheme in SCHEMES:
-                            take_stages(new_page(browser, server, width, scheme), folder)
-                else:
-                    for name, width, scheme in GUIDE:
-                        take_answer(new_page(browser, server, width, scheme), folder, name)
+                for name, width, scheme in GUIDE:
+                    take_answer(new_page(browser, server, width, scheme), folder, name)
                 browser.close()
         finally:
             server.send_signal(signal.SIGINT)
@@ -67,64 +59,5 @@ def take_answer(page: Page, folder: Path, name: str) -> None:
     page.context.close()
 
 
-def messy_file() -> str:
-    """Write a table as it comes from a laboratory: a stray cell, gaps, words, dates."""
-    draw = random.Random(3)
-    lines = ["patient,arm,dose (mg),marker A,marker B,noise,visit,comment"]
-    for i in range(60):
-        dose = draw.uniform(0, 10)
-        cells = [
-            f"P{i:03}",
-            "placebo" if dose < 5 else "drug",
-            f"{dose:.2f}",
-            "" if i == 12 else f"{dose + draw.gauss(0, 1):.3f}",
-            "<0.5" if i == 8 else f"{dose + draw.gauss(0, 4):.3f}",
-            f"{draw.gauss(0, 1):.3f}",
-            f"2024-{i // 28 + 1:02}-{i % 28 + 1:02}",
-            f"seen by {draw.choice(['nurse', 'doctor', 'nobody at all'])} {i}",
-        ]
-        lines.append(",".join(cells))
-    return "\n".join(lines) + "\n"
-
-
-def take_stages(page: Page, folder: Path) -> None:
-    """Take a picture of every stage: no data, data, half a question, answers, an error."""
-    size = page.viewport_size
-    dark = page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
-    ending = f"{size['width'] if size else 0}-{'dark' if dark else 'light'}.png"
-
-    def take(stage: str) -> None:
-        page.screenshot(path=folder / f"{stage}-{ending}", full_page=True)
-
-    def put(**places: str) -> None:
-        for slot, text in places.items():
-            page.fill(f"#type-{slot}", text)
-            page.press(f"#type-{slot}", "Enter")
-            page.locator(f"[data-slot={slot}] .chips").wait_for()
-
-    take("1-empty")
-    file = {"name": "trial.csv", "mimeType": "text/csv", "buffer": messy_file().encode()}
-    page.set_input_files("#file", file)  # type: ignore[arg-type]
-    page.locator("#size").wait_for()
-    take("2-data")
-    put(source='"dose (mg)"', first='markers="marker A","marker B"')
-    take("3-half")
-    put(second="noise")
-    page.locator("[role=alert]").wait_for()
-    take("4-error")
-    page.select_option("#kind-4", "number")
-    page.locator(".fault").wait_for(state="detached")
-    page.locator("#folded-options summary").click()
-    page.select_option("#option-missing", "drop")
-    page.select_option("#option-id", label="patient")
-    page.get_by_role("button", name="Apply", exact=True).click()
-    page.locator("p.answer").wait_for()
-    take("5-cautions")
-    put(source="noise", first='"marker A"', second='"marker B"')
-    page.locator("p.answer", has_text="noise").wait_for()
-    take("6-undecided")
-    page.context.close()
-
-
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), everything="--all" in sys.argv)
+    main(Path(sys.argv[1]))
