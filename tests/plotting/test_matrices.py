@@ -68,7 +68,7 @@ def test_cells_that_are_not_significant_lie_below_the_scale():
     pvalues = np.array([[0, 0.01, 0.3], [0.01, 0, 0.05], [0.3, 0.05, 0]])
     ax = plotting.heatmap(values, pvalues=pvalues)
     image = ax.images[0]
-    assert image.get_clim() == (0.6, 1.6)
+    assert image.get_clim() == (0.0, 0.6)
     below = cells(ax) < image.get_clim()[0]
     np.testing.assert_array_equal(below.filled(False), pvalues >= 0.05)
     assert [text.get_text() for text in ax.texts] == [

@@ -117,12 +117,9 @@ def _not_significant(pvalues: Any, shape: tuple[int, ...], alpha: float) -> Bool
 
 
 def _scale(image: Any, coloured: FloatArray) -> None:
-    """Let the colours run over the cells that have one."""
-    if coloured.size:
-        low, high = float(coloured.min()), float(coloured.max())
-        image.set_clim(low, high if high > low else low + 1.0)
-    else:
-        image.set_clim(0.0, 1.0)
+    """Let the colours run over the cells that have one, or from 0 if these are all alike."""
+    low, high = (float(coloured.min()), float(coloured.max())) if coloured.size else (0.0, 1.0)
+    image.set_clim(low if high > low else min(0.0, 2.0 * high), high or 1.0)
 
 
 def _tree_above(ax: Any, links: FloatArray, n: int) -> None:

@@ -148,11 +148,13 @@ class Answer(ABC):
         said, numbers = self._answered(at)
         law, _, _ = self._law().partition("(")
         headings = {"estimate": self._estimates_are or measure, "statistic": law}
-        rows = f", among {how.scope}" if how.scope else ""
+        asked, rows = self._asked(), f", among {how.scope}" if how.scope else ""
+        # A weighted sum names the measure already.
+        by = "" if f"{measure}(" in asked else f", by {measure}"
         own = () if self.measure == "hsic" else (self.measure,)
         return Description(
             kind=type(self).__name__.lower(),
-            question=f"{self._asked()}{given}, by {measure}{rows}?",
+            question=f"{asked}{given}{by}{rows}?",
             claim=" ".join(filter(None, said)),
             remarks=(*sentences.left_out(how.n_dropped), *how.remarks),
             alpha=alpha,

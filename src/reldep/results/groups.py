@@ -187,8 +187,8 @@ class GroupComparison(OfDependences):
             0,
             f"The dependence of {self.x} and {self.y} in each of {len(self.groups)} groups with "
             f"its {at.level} interval.",
-            f"The dependence in every group with its own {at.level} interval. Intervals that "
-            "overlap may still differ significantly: see the table of differences.",
+            f"The dependence in every group with its own {at.level} interval. Groups "
+            "whose intervals overlap may still differ significantly: see the table of differences.",
         )
         return [every, *self._ruler(at)]
 
@@ -211,7 +211,7 @@ class GroupComparison(OfDependences):
             by = f" ({self.by})" if names == [*self.groups] and self.by != "group" else ""
             return wording.question(names, self.alternative) + by
         groups = sentences.several(len(self.groups), self.by)
-        return f"Are {wording.subject} more closely related in some of {groups}"
+        return f"Are {wording.subject} more closely related in some of {groups} than in others"
 
     def _names(self) -> list[str]:
         """Return the groups as sentences name them: numbers say nothing by themselves."""

@@ -190,7 +190,7 @@ class Matrix(AtOnce):
     def _caption(self, at: sentences.Setting) -> str:
         return (
             f"Every pair with its {at.level} interval, all of which hold at once, and the p-value "
-            f"of independence, adjusted after {ADJUSTMENTS_IN_WORDS[self.adjust]}."
+            f"of independence, adjusted by the method of {ADJUSTMENTS_IN_WORDS[self.adjust]}."
         )
 
     def _cut(self) -> dict[str, Any]:
@@ -215,8 +215,8 @@ class Matrix(AtOnce):
         cells = Picture(
             draw,
             f"Heat map of {at.measure} for {len(self.pairs)} pairs.",
-            f"{at.measure} of every pair. Grey cells are not shown to be related, all pairs "
-            "considered at once. Variables that are alike stand side by side.",
+            f"{at.measure} of every pair. Pairs in grey cells are not shown to be related, all "
+            "pairs considered at once. Variables that are alike stand side by side.",
         )
         if links is None or self.dependences.fragile:
             return [cells]

@@ -277,8 +277,8 @@ class OfDependences(Answer):
             draw,
             f"{at.measure} with intervals on a ruler of correlations.",
             f"How strong is that? Below, {at.measure}; above, the correlation at which two "
-            "bell-shaped variables have it. No sign is implied. Hollow dots are not shown to be "
-            "related.",
+            "bell-shaped variables have it. No sign is implied. A hollow dot is a dependence that "
+            "is not shown to exist.",
         )
         return (picture,)
 

@@ -231,8 +231,8 @@ class Result(Estimated):
         if plain > 10 * self.n_observations:
             return ""
         start = (
-            f"A next study needs about {plain:,} observations for a power of 80% if the effect is "
-            "as estimated"
+            f"The next study needs about {plain:,} observations for a power of 80% if the effect "
+            "is as estimated"
         )
         try:
             careful = self.sample_size(careful=True)
