@@ -7,10 +7,12 @@ the other: ratios can be trusted further than seconds. Everything goes through p
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import platform
 import resource
+import string
 import subprocess
 import sys
 import tempfile
@@ -222,7 +224,8 @@ def texts(quick):
     rows = []
     for m in (500,) if quick else (2_000, 20_000, 100_000):
         rng = np.random.default_rng(0)
-        words = np.array([f"w{i}" for i in range(2_000)])
+        letters = string.ascii_lowercase
+        words = np.array(["".join(word) for word in itertools.product(letters, repeat=3)][:2_000])
         lists = [
             [" ".join(line) for line in words[rng.zipf(1.3, size=(m, 10)) % 2_000]]
             for _ in range(3)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from time import thread_time
+
 import numpy as np
+import pytest
+from scipy.sparse import csr_array
 
 import reldep
 from reldep.engine import Tiled
@@ -37,3 +41,30 @@ def test_a_million_labels_are_planned_with_explicit_features():
     plan = reldep.explain_plan(a, b, c)
     assert plan.engine.name == "features"
     assert plan.memory < 1_000_000_000
+
+
+@pytest.mark.parametrize(("n_common", "engine"), [(0, "features"), (20, "tiled")])
+def test_sparse_features_that_many_rows_share_are_not_multiplied(n_common, engine):
+    rng, n, p = np.random.default_rng(0), 3_100, 60_000
+    tables = []
+    for _ in range(2):
+        columns = rng.integers(n_common, p, (n, 40))
+        columns[:, :20] = rng.integers(0, n_common or p, (n, 20))
+        at = np.repeat(np.arange(n), 40), columns.ravel()
+        tables.append(csr_array((rng.random(40 * n), at), shape=(n, p)))
+    assert reldep.explain_plan(*tables, kernel="linear").engine.name == engine
+
+
+def test_kernels_that_take_long_are_computed_in_blocks_of_few_rows(rng):
+    def slow(a, b):
+        end = thread_time() + len(a) * len(b) * 2e-6
+        while thread_time() < end:
+            pass
+        return np.exp(-np.abs(a - b.T))
+
+    x, y = rng.normal(size=(2, 2_500))
+    plan = reldep.explain_plan(x, y, kernel=slow)
+    assert plan.engine.name == "blocks"
+    # Two kernels in 50 blocks of 50 rows, and halves of twenty of them, by up to two threads.
+    assert 0.2 < plan.seconds < 4.0
+    assert reldep.explain_plan(x[:2_000], y[:2_000], kernel=slow).engine.name == "dense"

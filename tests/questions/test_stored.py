@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import signal
+import subprocess
+import sys
 import tempfile
 import threading
 import warnings
@@ -277,6 +280,48 @@ def test_rows_without_a_label_are_refused(argument, rows, tmp_path):
     ask = reldep.groups if argument == "by" else reldep.compare
     with pytest.raises(InputError, match=f"`{argument}` has missing values in 1 rows"):
         ask(*names, data=write(tmp_path, gap), engine=ON_DISK, **{argument: "site"})
+
+
+INTERRUPTED_JOB = """
+import sys, time
+import numpy as np, polars as pl, reldep
+from reldep.engine import Blocks
+n_calls = 0
+def kernel(a, b):
+    global n_calls
+    n_calls += 1
+    if n_calls == 500:  # about a hundred blocks
+        print("now", flush=True)
+    time.sleep(0.005)
+    return np.exp(-np.abs(a - b.T))
+data = pl.read_parquet(sys.argv[1]) if sys.argv[2] == "memory" else sys.argv[1]
+engine = Blocks(size=8, memory=20_000 if sys.argv[2] == "disk" else None)
+print(reldep.compare("x", "y", "z", data=data, kernel=kernel, engine=engine).summary())
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+@pytest.mark.parametrize("where", ["memory", "disk"])
+def test_ctrl_c_after_fifty_blocks_prints_the_answer_of_the_blocks_done(where, folder):
+    import pty
+
+    ours, theirs = pty.openpty()  # the bar is only shown on a terminal
+    command = [sys.executable, "-W", "ignore", "-c", INTERRUPTED_JOB, f"{folder}", where]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=theirs, env=environment, text=True
+    ) as job:
+        os.close(theirs)
+        assert job.stdout.readline() == "now\n"
+        job.send_signal(signal.SIGINT)
+        written, _ = job.communicate(timeout=60)
+    os.close(ours)
+    assert job.returncode == 0
+    done = re.search(
+        r"Interrupted after (\d+) of 300 blocks: the answer is that of ([\d,]+)", written
+    )
+    assert 50 <= int(done[1]) < 300
+    assert int(done[2].replace(",", "")) == 8 * int(done[1])
 
 
 def test_nothing_is_left_on_disk(folder, monkeypatch, tmp_path):

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from reldep.data.checks import check_choice
 from reldep.engine.blocks import SPLIT_BLOCKS, Blocks, check_units, seconds_of_pair
 from reldep.engine.centred import numbered
@@ -44,12 +46,16 @@ class Sizes:
     ----------
     dense_rows : int
         Whole matrices are used up to this number of rows; compiled code takes longer to load.
+    slow_rows : int
+        From this number of rows on, kernels that take long are computed in blocks: 50 of 50 rows.
     followed_rows : int
         Bandwidths are followed on all pairs of rows up to this number of rows.
     line_features : int
         A kernel with at most this many features is multiplied with a line feature by feature.
     feature_products : float
         Explicit features are used up to this number of multiplications: about a minute.
+    sparse_product : float
+        How many of these take the time of one of sparse features: 5 ns.
     tiled_seconds : float
         All pairs of rows are used up to about this time, by one timed block; then blocks of rows.
     again_rows : int
@@ -60,9 +66,11 @@ class Sizes:
     """
 
     dense_rows: int = 3_000
+    slow_rows: int = 2_500
     followed_rows: int = 3_000
     line_features: int = 50
     feature_products: float = 2e11
+    sparse_product: float = 100.0
     tiled_seconds: float = 10.0
     again_rows: int = 20_000
     scan_columns: int = 20
@@ -92,21 +100,26 @@ class Trait:
         The number of explicit features.
     entries : int
         How many of them a row has; fewer for sparse ones.
+    reach : float
+        How often a row shares a sparse feature with any row; 0 for dense features.
     """
 
     is_line: bool
     n_features: int | None
     entries: int
+    reach: float = 0.0
 
     @classmethod
     def of(cls, kernel: FittedKernel) -> Trait:
         """Return the traits of a kernel."""
         some: Any = kernel.features(slice(0, 10))
         n_features = None if some is None else int(some.shape[1])
-        entries = n_features or 0
+        entries, reach = n_features or 0, 0.0
         if some is not None and hasattr(some, "nnz"):
-            entries = -(-some.nnz // some.shape[0])
-        return cls(Line.of(kernel) is not None, n_features, entries)
+            whole: Any = kernel.features()
+            counts = np.bincount(whole.tocsr().indices).astype(np.float64)
+            entries, reach = -(-whole.nnz // len(kernel)), float(counts @ counts) / len(kernel)
+        return cls(Line.of(kernel) is not None, n_features, entries, reach)
 
 
 def choose(
@@ -138,7 +151,9 @@ def choose(
         check_possible(chosen, kernels)
         return [Part(chosen, *everything)]
     if n <= sizes.dense_rows and _fits(Dense().memory(n, len(kernels), len(pairs))):
-        return [Part(Dense(), *everything)]
+        slow = dependence is not None and n >= sizes.slow_rows and _can_deal(n, dependence)
+        slow = slow and _are_slow(kernels, [*pairs, *totals], sizes.tiled_seconds)
+        return [Part(Blocks() if slow else Dense(), *everything)]
     traits = [Trait.of(kernel) for kernel in kernels]
     parts: dict[str, Part] = {}
     for k, wanted in enumerate((pairs, totals)):
@@ -152,6 +167,12 @@ def choose(
         if seconds_of_all_pairs(kernels, places) > sizes.tiled_seconds:
             return [Part(Blocks(), *everything)]
     return list(parts.values())
+
+
+def _are_slow(kernels: Sequence[FittedKernel], places: Places, seconds: float) -> bool:
+    """Return True if whole matrices take longer, as of objects that are compared one by one."""
+    others = [k for k in kernels if k.program() is None and k.features(slice(0, 1)) is None]
+    return bool(others) and seconds_of(Dense(), kernels, places) > seconds
 
 
 def _can_deal(n: int, dependence: Mapping[str, Any]) -> bool:
@@ -173,7 +194,11 @@ def _engine_of(x: Trait, y: Trait, n: int, sizes: Sizes) -> Any:
     # A table of all features by all features is dense unless both are sparse.
     is_sparse = x.entries < x.n_features and y.entries < y.n_features
     table = 0.0 if is_sparse else float(x.n_features) * y.n_features
-    work = n * float(x.entries) * (x.entries + y.n_features if not is_sparse else y.entries)
+    work = n * float(x.entries) * (x.entries + y.n_features)
+    if is_sparse:
+        # A feature that many rows have makes the products of each of them long.
+        reached = min(x.reach * y.entries, float(x.entries) * y.n_features)
+        work = sizes.sparse_product * n * reached
     is_quick = max(work, 1e3 * table) <= sizes.feature_products
     return Features() if is_quick else Tiled()
 
@@ -248,7 +273,8 @@ class Plan:
     memory : int
         Bytes that it is expected to need besides the data.
     seconds : float or None
-        About how long it takes, from one timed tile; None for engines that take moments.
+        About how long it takes, from one timed tile, and in an answer of `explain_plan` with
+        reading and fitting; None for engines that take moments.
     allowed : int
         Bytes that it may use.
     """
@@ -318,6 +344,8 @@ def make_plan(
 def seconds_of(engine: Any, kernels: Sequence[FittedKernel], places: Places) -> float:
     """Return about how long an engine takes, from one small block of rows."""
     n = len(kernels[0])
+    if engine.name == "dense":
+        return seconds_of_pair(kernels, places) * n**2
     if engine.name != "blocks":
         return seconds_of_all_pairs(kernels, places, getattr(engine, "n_threads", 1))
     one = seconds_of_pair(kernels, places) / engine.n_threads
