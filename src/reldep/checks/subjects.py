@@ -118,8 +118,7 @@ class Columns:
             if self.levels is not None and self.only is not None and len(part) <= MOST_ROWS:
                 columns.append(self.levels.ranks())
             elif isinstance(part, Numeric):
-                some = part.values[:MOST_ROWS, :MOST_COLUMNS]
-                columns.extend(Levels.of(column).ranks() for column in some.T)
+                columns.extend(_ranks(part.values[:MOST_ROWS, :MOST_COLUMNS].T))
             elif isinstance(part, Labels):
                 codes = part.codes[:MOST_ROWS]
                 values, counts = np.unique(codes, return_counts=True)
@@ -174,6 +173,21 @@ class Columns:
     def is_like(self, other: Columns) -> bool:
         """Return True if both are one column in other units or words."""
         return not self.orders.isdisjoint(other.orders)
+
+
+def _ranks(columns: FloatArray) -> FloatArray:
+    """Return mid-ranks along each row, up to a constant: of many columns as fast as of one."""
+    order = np.argsort(columns, axis=1)
+    ordered = np.take_along_axis(columns, order, axis=1)
+    is_new = np.ones(columns.shape, dtype=bool)
+    is_new[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    # Levels and ranks are counted through all columns; the constant goes when they are centred.
+    level = np.cumsum(is_new).reshape(columns.shape) - 1
+    counts = np.bincount(level.ravel())
+    middle = (np.cumsum(counts) - 0.5 * counts) / columns.shape[1]
+    found = np.empty(columns.shape)
+    np.put_along_axis(found, order, middle[level], axis=1)
+    return found
 
 
 def _by_first_row(codes: IntArray) -> IntArray:
