@@ -3,10 +3,7 @@
 import numpy as np
 import pytest
 
-from reldep.data.objects import read_variable
-from reldep.data.variables import Numeric
-from reldep.engine import Dense, Tiled, compute_influence
-from reldep.engine.choose import Sizes
+from reldep.engine import Dense, Sizes, Tiled, compute_influence
 from reldep.kernels import Delta, FunctionKernel, Gaussian, Laplace
 
 PAIRS = (("x", "y"), ("x", "x"), ("y", "y"))
@@ -19,7 +16,7 @@ def samples(n, seed=0):
 
 
 def fit(data, kernel):
-    return {name: kernel.fit(read_variable(values, name)) for name, values in data.items()}
+    return {name: kernel.fit(values) for name, values in data.items()}
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(), Laplace(), Gaussian(factor=0.5)])
@@ -52,7 +49,7 @@ def test_the_slope_of_an_hsic_is_its_derivative_in_the_bandwidths():
     step = 1e-5
     estimates = []
     for width in (bandwidth.value * np.exp(sign * step) for sign in (1, -1)):
-        wide = {**kernels, "x": Gaussian(width).fit(read_variable(data["x"], "x"))}
+        wide = {**kernels, "x": Gaussian(width).fit(data["x"])}
         estimates.append(compute_influence(wide, [("x", "x")], Dense()).estimates[0])
     slope = (estimates[0] - estimates[1]) / (2 * step)
     assert moved[1] == pytest.approx(slope * influence, rel=1e-6)
@@ -72,7 +69,7 @@ def test_corrections_are_those_of_bandwidths_that_move(kernel, y, moves):
         data = dict.fromkeys("xy", np.r_[np.zeros(30), np.ones(30)])
     kernels = fit(data, kernel)
     if y == "labels":
-        kernels["y"] = Delta().fit(read_variable(data["y"] > 0, "y"))
+        kernels["y"] = Delta().fit(data["y"] > 0)
     aware = compute_influence(kernels, PAIRS, Dense(), bandwidths=True)
     plain = compute_influence(kernels, PAIRS, Dense())
     assert aware.bandwidth_psi.any() == moves
@@ -111,7 +108,7 @@ def test_one_block_of_all_rows_gives_the_slopes_of_all_pairs():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(300, 2))
     kernels = fit({"x": x, "y": x + rng.normal(size=x.shape)}, Laplace("mean"))
-    plain = FunctionKernel(lambda a, b: a @ b.T).fit(Numeric("z", x))
+    plain = FunctionKernel(lambda a, b: a @ b.T).fit(x)
     pairs = [("x", "y"), ("x", "x")]
     for more in ({}, {"z": plain}):
         some = [*pairs, *(("x", name) for name in more)]

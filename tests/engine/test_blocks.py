@@ -10,10 +10,8 @@ import pytest
 from scipy.stats import binom
 
 import reldep
-from reldep.data.variables import Numeric
-from reldep.engine import Blocks, compute_influence
+from reldep.engine import Blocks, Sizes, compute_influence
 from reldep.engine.blocks import block_hsics, split_of
-from reldep.engine.choose import Sizes
 from reldep.kernels import Distance, FunctionKernel, Gaussian, Laplace
 
 CLUSTERS = np.repeat(np.arange(150), 4)
@@ -78,7 +76,7 @@ def test_the_answer_says_what_blocks_cost():
 def test_halves_of_blocks_show_what_pairs_of_rows_add_to_the_variance():
     """Given the rows, blocks vary around all pairs of rows by the component that is estimated."""
     x, y, _ = example(1_200)
-    kernels = [Laplace(1.8).fit(Numeric("x", x)), Laplace(2.5).fit(Numeric("y", y))]
+    kernels = [Laplace(1.8).fit(x), Laplace(2.5).fit(y)]
     places = [(0, 1)]
     whole = block_hsics(kernels, places, np.arange(1_200))
     dealt = [Blocks(200, rng=i).deal(1_200).blocks for i in range(60)]
@@ -199,7 +197,7 @@ def test_the_work_is_linear_in_rows_for_any_kernel():
     def calls(m):
         counting = Counting()
         x = np.random.default_rng(m).normal(size=(m, 1))
-        kernel = FunctionKernel(counting).fit(Numeric("x", x))
+        kernel = FunctionKernel(counting).fit(x)
         compute_influence({"x": kernel}, [("x", "x")], Blocks(50))
         return counting.calls
 
@@ -214,7 +212,7 @@ def test_the_work_is_linear_in_rows_for_any_kernel():
 @pytest.mark.parametrize(("seconds", "engine"), [(1e9, "tiled"), (0.0, "blocks")])
 def test_auto_takes_blocks_where_all_pairs_take_too_long(seconds, engine):
     x, y, _ = example()
-    kernels = {"x": Gaussian().fit(Numeric("x", x)), "y": Gaussian().fit(Numeric("y", y))}
+    kernels = {"x": Gaussian().fit(x), "y": Gaussian().fit(y)}
     sizes = Sizes(dense_rows=0, tiled_seconds=seconds)
     found = compute_influence(kernels, [("x", "y")], sizes=sizes, dependence={})
     assert found.engine == engine

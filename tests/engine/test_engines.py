@@ -13,10 +13,7 @@ from scipy import sparse
 
 import brute_force
 import reldep
-from reldep.data.objects import read_variable
-from reldep.data.variables import Numeric
-from reldep.engine import Blocks, Dense, Features, Lines, Tiled, compute_influence
-from reldep.engine.choose import SIZES, Sizes
+from reldep.engine import Blocks, Dense, Features, Lines, Sizes, Tiled, compute_influence
 from reldep.kernels import (
     Delta,
     Distance,
@@ -45,27 +42,26 @@ def fitted_kernels(m):
     texts = sparse.random_array((m, 40), density=0.2, rng=rng, format="csr")
     letters = [("a", "b", "c")[int(v > 2) + (i % 5 == 0)] for i, v in enumerate(x[:, 0])]
     letters[:2] = ["a", "a"]
-    numbers, labels = Numeric("x", x), read_variable(letters, "x")
-    column = Numeric("x", x[:, :1])
+    column = x[:, :1]
     return {
-        "gaussian": Gaussian().fit(numbers),
-        "gaussian-wide": Gaussian().fit(Numeric("x", wide)),
-        "gaussian-sparse": Gaussian(bandwidth=2.0).fit(read_variable(texts, "x")),
+        "gaussian": Gaussian().fit(x),
+        "gaussian-wide": Gaussian().fit(wide),
+        "gaussian-sparse": Gaussian(bandwidth=2.0).fit(texts),
         "laplace-line": Laplace().fit(column),
-        "laplace-wide": Laplace("mean").fit(Numeric("x", wide)),
-        "distance": Distance().fit(numbers),
+        "laplace-wide": Laplace("mean").fit(wide),
+        "distance": Distance().fit(x),
         "distance-line": Distance().fit(column),
-        "distance-1.5": Distance(1.5).fit(numbers),
-        "linear": Linear().fit(numbers),
-        "linear-wide": Linear().fit(Numeric("x", wide)),
-        "linear-sparse": Linear().fit(read_variable(texts, "x")),
-        "linear-labels": Linear().fit(labels),
-        "polynomial": Polynomial(3).fit(numbers),
-        "delta": Delta().fit(labels),
-        "product": (Gaussian() * Laplace()).fit(numbers),
-        "sum": (Laplace() + Linear()).fit(numbers),
-        "function": FunctionKernel(lambda a, b: np.tanh(a @ b.T)).fit(numbers),
-        "matrix": Precomputed(np.cos(x[:, :1] - x[:, 0])).fit(numbers),
+        "distance-1.5": Distance(1.5).fit(x),
+        "linear": Linear().fit(x),
+        "linear-wide": Linear().fit(wide),
+        "linear-sparse": Linear().fit(texts),
+        "linear-labels": Linear().fit(letters),
+        "polynomial": Polynomial(3).fit(x),
+        "delta": Delta().fit(letters),
+        "product": (Gaussian() * Laplace()).fit(x),
+        "sum": (Laplace() + Linear()).fit(x),
+        "function": FunctionKernel(lambda a, b: np.tanh(a @ b.T)).fit(x),
+        "matrix": Precomputed(np.cos(x[:, :1] - x[:, 0])).fit(x),
     }
 
 
@@ -168,9 +164,7 @@ def test_auto_chooses_an_engine_for_each_pair():
 @pytest.mark.parametrize("m", [20, 200])
 def test_many_pairs_are_those_of_each_pair(m):
     rng = np.random.default_rng(m)
-    kernels = {
-        f"v{i}": Laplace("mean").fit(Numeric("x", rng.normal(size=(m, 1)))) for i in range(16)
-    }
+    kernels = {f"v{i}": Laplace("mean").fit(rng.normal(size=(m, 1))) for i in range(16)}
     pairs = list(itertools.combinations_with_replacement(kernels, 2))
     assert_definition(kernels, pairs, "dense")
 
@@ -278,7 +272,7 @@ def test_many_rows_agree_with_rational_arithmetic(engine, m, columns, offset):
     rng = np.random.default_rng(3)
     x = rng.integers(-50, 50, (m, columns))
     y = x // 10 + rng.integers(-60, 60, (m, columns))
-    kernels = {key: Linear().fit(Numeric(key, v + offset)) for key, v in (("x", x), ("y", y))}
+    kernels = {key: Linear().fit(v + offset) for key, v in (("x", x), ("y", y))}
     assert_exact(kernels, engine, exact_hsic(x, y), 1e-10)
 
 
@@ -287,7 +281,7 @@ def test_many_labels_agree_with_rational_arithmetic():
     x = rng.integers(0, 7, 200_000)
     y = (x + rng.integers(0, 5, 200_000)) % 6
     data = {"x": x.astype(str), "y": y.astype(str)}
-    kernels = {key: Delta().fit(read_variable(v, key)) for key, v in data.items()}
+    kernels = {key: Delta().fit(v) for key, v in data.items()}
     assert_exact(
         kernels, Features(), exact_hsic(np.eye(7, dtype=int)[x], np.eye(6, dtype=int)[y]), 1e-10
     )
@@ -300,13 +294,13 @@ def test_products_with_a_far_observation_keep_the_digits_of_the_others(far, name
     rng = np.random.default_rng(0)
     x = rng.normal(size=200)
     data = {"x": np.append(x[1:] - np.median(x), far), "y": x + rng.normal(size=200)}
-    kernels = {key: Linear().fit(Numeric(key, v[:, None])) for key, v in data.items()}
+    kernels = {key: Linear().fit(v[:, None]) for key, v in data.items()}
     exact = [np.array([Fraction(v) for v in values.tolist()]) for values in data.values()]
     assert_exact(kernels, ALL[name][0], exact_hsic(*exact), 1e-9)
 
 
 # Plain columns are compiled, if there are many; all other variables take the ordinary road.
-@pytest.mark.parametrize("n", [SIZES.scan_columns, SIZES.scan_columns - 1])
+@pytest.mark.parametrize("n", [Sizes().scan_columns, Sizes().scan_columns - 1])
 @pytest.mark.parametrize(
     "kernel", [*(one for one, *_ in DEFINED.values()), Gaussian(), Distance(1.5)], ids=str
 )
@@ -331,7 +325,7 @@ def test_near_duplicates_in_many_columns_keep_their_small_distances(engine, colu
     rng = np.random.default_rng(2)
     x = np.repeat(rng.normal(size=(60, columns)), 2, axis=0)
     x[1::2] += 1e-9 * rng.normal(size=(60, columns))
-    kernels = {"x": Laplace(1e-9).fit(Numeric("x", x)), "y": Gaussian().fit(Numeric("y", x))}
+    kernels = {"x": Laplace(1e-9).fit(x), "y": Gaussian().fit(x)}
     expected = conditional_means(np.exp(-distances(x) / 1e-9), matrix(kernels["y"]))
     found = compute_influence(kernels, [("x", "y")], engine).values[0]
     # A coordinate of size 1 has its own last digit, 1e-16, in distances of 1e-9.
@@ -342,7 +336,7 @@ def test_two_large_sets_of_labels_never_make_a_dense_table():
     m = 30_000
     rng = np.random.default_rng(3)
     labels = {name: [f"{v}" for v in rng.permutation(m) // 2] for name in "xy"}
-    kernels = {name: Delta().fit(read_variable(values, name)) for name, values in labels.items()}
+    kernels = {name: Delta().fit(values) for name, values in labels.items()}
     found = compute_influence(kernels, [("x", "y"), ("x", "x")])
     assert found.engine == "features"
     # Every label has two rows: m pairs of equal ones, of m (m - 1).
@@ -365,7 +359,7 @@ class Slow:
 def test_an_interrupt_stops_the_threads_after_the_piece_in_work():
     rng = np.random.default_rng(0)
     function = Slow()
-    kernel = FunctionKernel(function).fit(Numeric("x", rng.normal(size=(800, 2))))
+    kernel = FunctionKernel(function).fit(rng.normal(size=(800, 2)))
     done = []
 
     def stop(n_done, total):

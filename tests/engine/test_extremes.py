@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 
 import reldep
-from reldep.data.objects import read_variable
-from reldep.engine import Dense, Features, Tiled, compute_influence
-from reldep.engine.choose import Sizes
+from reldep.engine import Dense, Features, Sizes, Tiled, compute_influence
 from reldep.exceptions import ScaleWarning
 from reldep.kernels import Delta, Distance, Gaussian, Laplace, Linear, Polynomial, Precomputed
 
@@ -25,7 +23,7 @@ def related(m=200, seed=0):
 
 
 def influence(kernel, data, engine="dense", pairs=PAIRS, **options):
-    kernels = {name: kernel.fit(read_variable(values, name)) for name, values in data.items()}
+    kernels = {name: kernel.fit(values) for name, values in data.items()}
     return compute_influence(kernels, pairs, engine, **options)
 
 
@@ -98,12 +96,12 @@ def test_distances_from_a_far_observation_differ_by_the_effect_of_its_row(far, e
 def test_digits_that_rounding_took_are_counted():
     """Large effects of rows and columns change no HSIC, but push digits out of a matrix."""
     data = related(80)
-    kernels = {name: Gaussian(1.0).fit(read_variable(v, name)) for name, v in data.items()}
+    kernels = {name: Gaussian(1.0).fit(v) for name, v in data.items()}
     effects = np.random.default_rng(1).normal(size=80)
 
     def shifted(size):
         matrix = kernels["x"](slice(0, 80), slice(0, 80)) + size * (effects[:, None] + effects)
-        return {**kernels, "x": Precomputed(matrix).fit(read_variable(data["x"], "x"))}
+        return {**kernels, "x": Precomputed(matrix).fit(data["x"])}
 
     plain = compute_influence(kernels, PAIRS, "dense")
     for size, digits in ((1e2, None), (1e9, 1e-5), (1e12, 1e-2)):
@@ -118,7 +116,7 @@ def test_a_bandwidth_out_of_all_proportion_is_refused(kernel, bandwidth):
     with pytest.raises(ValueError, match="every kernel value is 0 or 1"):
         influence(kernel(bandwidth), related(30))
     with pytest.raises(ValueError, match="every kernel value is 0 or 1"):
-        kernel(1.0).fit(read_variable(related(30)["x"], "x")).scaled(bandwidth)
+        kernel(1.0).fit(related(30)["x"]).scaled(bandwidth)
 
 
 @pytest.mark.parametrize("engine", [*ENGINES, "features"])

@@ -8,7 +8,6 @@ import textwrap
 
 import numpy as np
 
-from reldep.data.variables import Numeric
 from reldep.kernels import Gaussian
 from reldep.kernels.program import make_program
 
@@ -35,7 +34,7 @@ def test_read_only_arrays_do_not_need_the_compiler_again():
     from reldep.engine.loops import strip
 
     rng = np.random.default_rng(0)
-    kernel = Gaussian().fit(Numeric("x", rng.normal(size=(60, 2))))
+    kernel = Gaussian().fit(rng.normal(size=(60, 2)))
     pairs, effects = np.array([(0, 0)]), np.zeros((1, 60))
     out = np.zeros((1, 60))
     program = make_program([kernel])
@@ -68,14 +67,13 @@ def test_memory_grows_with_the_rows_not_with_their_square():
     more = run("""
         import resource
         import numpy as np
-        from reldep.data.objects import read_variable
         from reldep.engine import Tiled, compute_influence
         from reldep.kernels import Gaussian
 
         def run(m):
             rng = np.random.default_rng(0)
             kernels = {
-                n: Gaussian(bandwidth=1.0).fit(read_variable(rng.normal(size=(m, 2)), n))
+                n: Gaussian(bandwidth=1.0).fit(rng.normal(size=(m, 2)))
                 for n in "xyz"
             }
             compute_influence(kernels, [("x", "y"), ("x", "z")], Tiled(threads=2))

@@ -7,7 +7,6 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from reldep.data.variables import Numeric
 from reldep.engine import Dense, Features, compute_influence
 from reldep.kernels import Linear
 from reldep.system import bytes_of, in_words
@@ -31,7 +30,7 @@ def test_amounts_are_written_with_a_unit_that_suits(n_bytes, words):
 
 def test_more_columns_than_rows_are_turned_into_the_row_space():
     rng = np.random.default_rng(8)
-    wide = {name: Linear().fit(Numeric(name, rng.normal(size=(12, 5_000)))) for name in "xy"}
+    wide = {name: Linear().fit(rng.normal(size=(12, 5_000))) for name in "xy"}
     tracemalloc.start()
     found = compute_influence(wide, [("x", "y")], Features()).values
     peak = tracemalloc.get_traced_memory()[1]

@@ -13,7 +13,6 @@ from contextlib import redirect_stderr
 import numpy as np
 import pytest
 
-from reldep.data.variables import Numeric
 from reldep.engine import Tiled, compute_influence
 from reldep.engine.threads import progress_bar
 from reldep.kernels import Laplace
@@ -80,7 +79,7 @@ def test_a_failing_job_leaves_no_bar_behind():
 
 def test_progress_is_told_to_the_end_of_both_sweeps():
     rng = np.random.default_rng(0)
-    kernels = {n: Laplace("mean").fit(Numeric(n, rng.normal(size=(700, 2)))) for n in "xy"}
+    kernels = {n: Laplace("mean").fit(rng.normal(size=(700, 2))) for n in "xy"}
     seen = []
     engine = Tiled(on_progress=lambda done, total: seen.append((done, total)))
     compute_influence(kernels, [("x", "y")], engine)

@@ -3,7 +3,7 @@
 from reldep.engine.block_table import BlockTable
 from reldep.engine.blocks import Blocks
 from reldep.engine.centred import Pair
-from reldep.engine.choose import Plan, make_plan
+from reldep.engine.choose import Plan, Sizes, make_plan
 from reldep.engine.dense import Dense
 from reldep.engine.features import Features
 from reldep.engine.influence import Influence, compute_influence
@@ -19,6 +19,7 @@ __all__ = [
     "Lines",
     "Pair",
     "Plan",
+    "Sizes",
     "Tiled",
     "compute_influence",
     "make_plan",
