@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    FloatArray = npt.NDArray[np.float64]
+    from reldep.data.variables import FloatArray
 
 _SMALL = {"color": GREY, "fontsize": "small"}
 _BESIDE = {"xytext": (3, 0), "textcoords": "offset points", "va": "center", **_SMALL}

@@ -14,7 +14,9 @@ from reldep.plotting.style import (
     axes,
     label,
     legend_above,
+    named,
     readable,
+    shaped,
     without_frame,
 )
 
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    FloatArray = npt.NDArray[np.float64]
+    from reldep.data.variables import FloatArray
 
 # A vector picture with more dots than this is slow to open.
 MOST_VECTOR_DOTS = 3000
@@ -137,18 +139,14 @@ def volcano(
     >>> [text.get_text() for text in ax.texts]
     ['MYC']
     """
-    x, evidence = (
-        np.asarray(effects, dtype=np.float64),
-        -np.asarray(log10_pvalues, dtype=np.float64),
-    )
-    shown = np.zeros(x.shape, dtype=bool) if significant is None else np.asarray(significant, bool)
-    if x.ndim != 1 or not x.shape == evidence.shape == shown.shape or len(x) == 0:
-        raise InputError(
-            f"`effects` has shape {x.shape}, `log10_pvalues` {evidence.shape} and `significant` "
-            f"{shown.shape}; pass one of each per effect."
-        )
-    if names is not None and len(names) != len(x):
-        raise InputError(f"`names` has {len(names)} entries for {len(x)} effects; pass one each.")
+    n = np.size(effects)
+    if n == 0:
+        raise InputError("`effects` is empty; pass at least one.")
+    x = shaped("effects", effects, (n,), "one number per effect")
+    evidence = -shaped("log10_pvalues", log10_pvalues, (n,), "one per effect")
+    marked = np.zeros(n) if significant is None else significant
+    shown = shaped("significant", marked, (n,), "one per effect") > 0
+    names = None if names is None else named("names", names, n)
     ax = axes(ax, size=(6.0, 4.6))
     ax.axvline(0.0, color=GREY, linewidth=1, linestyle=":")
     many = len(x) > MOST_VECTOR_DOTS

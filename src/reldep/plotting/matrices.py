@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.exceptions import InputError
-from reldep.plotting.style import GREY, PALE, axes, readable, thinned
-from reldep.plotting.tree import branches, leaf_order
+from reldep.plotting.style import GREY, PALE, axes, named, readable, shaped, thinned
+from reldep.plotting.tree import branches, leaf_places
 from reldep.words import MEASURE_NAMES
 
 if TYPE_CHECKING:
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    BoolArray = npt.NDArray[np.bool_]
-    FloatArray = npt.NDArray[np.float64]
+    from reldep.data.variables import FloatArray
 
 # More cells than this on a side leave no room for a number in each.
 MOST_WRITTEN = 14
@@ -74,9 +73,15 @@ def heatmap(
     ['height', 'weight']
     """
     values, rows, across = _all_pairs(matrix, names, columns)
-    grey = _not_significant(pvalues, values.shape, alpha)
+    grey = np.zeros(values.shape, dtype=bool)
+    if pvalues is not None:
+        grey = ~(shaped("pvalues", pvalues, values.shape, "one per cell") < alpha)
     if links is not None:
-        order = _order(links, len(rows), square=columns is None)
+        if columns is not None:
+            raise InputError("`links` belongs to a square matrix; leave out `columns`.")
+        n = len(rows)
+        links = shaped("links", links, (n - 1, 4), f"the linkage of the {n} variables")
+        order = np.argsort(leaf_places(links))
         values, grey = values[order][:, order], grey[order][:, order]
         rows = across = [rows[i] for i in order]
     own = np.eye(len(rows), dtype=bool) if columns is None else np.zeros(values.shape, dtype=bool)
@@ -89,31 +94,10 @@ def heatmap(
         _write(ax, image, shown, _written(np.where(own, 0.0, values)))
     _colour_bar(ax, image, MEASURE_NAMES[measure])
     if links is not None:
-        _tree_above(ax, np.asarray(links, dtype=np.float64), len(rows))
+        _tree_above(ax, links)
     if pvalues is not None:
         _explain_grey(ax, f"grey: p-value of {alpha:.3g} or more", below=links is not None)
     return ax
-
-
-def _order(links: Any, n: int, *, square: bool) -> list[int]:
-    joined = np.asarray(links, dtype=np.float64)
-    if not square or joined.shape != (n - 1, 4):
-        raise InputError(
-            f"`links` has shape {joined.shape}; pass the linkage of the {n} variables of a square "
-            "matrix."
-        )
-    return leaf_order(joined)
-
-
-def _not_significant(pvalues: Any, shape: tuple[int, ...], alpha: float) -> BoolArray:
-    if pvalues is None:
-        return np.zeros(shape, dtype=bool)
-    given = np.asarray(pvalues, dtype=np.float64)
-    if given.shape != shape:
-        raise InputError(
-            f"`pvalues` has shape {given.shape} for a matrix of shape {shape}; pass one per cell."
-        )
-    return np.asarray(~(given < alpha))
 
 
 def _scale(image: Any, coloured: FloatArray) -> None:
@@ -122,12 +106,11 @@ def _scale(image: Any, coloured: FloatArray) -> None:
     image.set_clim(low if high > low else min(0.0, 2.0 * high), high or 1.0)
 
 
-def _tree_above(ax: Any, links: FloatArray, n: int) -> None:
+def _tree_above(ax: Any, links: FloatArray) -> None:
     above = ax.inset_axes((0.0, 1.01, 1.0, 0.16))
-    place = np.argsort(leaf_order(links)).astype(np.float64)
-    for heights, places in branches(links, place):
+    for heights, places in branches(links, leaf_places(links)):
         above.plot(places, heights, color=GREY, linewidth=1)
-    above.set(xlim=(-0.5, n - 0.5), ylim=(0.0, None))
+    above.set(xlim=(-0.5, len(links) + 0.5), ylim=(0.0, None))
     above.axis("off")
 
 
@@ -204,19 +187,9 @@ def _all_pairs(
     used = values if columns is not None else values[~np.eye(len(values), dtype=bool)]
     if not np.isfinite(used).all():
         raise InputError("`matrix` has NaN or infinite values; pass the dependence of every pair.")
-    rows = _side("names", names, len(values))
-    across = rows if columns is None else _side("columns", columns, values.shape[1])
+    rows = named("names", names, len(values))
+    across = rows if columns is None else named("columns", columns, values.shape[1])
     return values, rows, across
-
-
-def _side(argument: str, names: Sequence[str] | None, n: int) -> list[str]:
-    """Return the names along one side of a matrix."""
-    written = [str(i) for i in range(n)] if names is None else [str(name) for name in names]
-    if len(written) != n:
-        raise InputError(
-            f"`{argument}` has {len(written)} entries for {n} variables; pass one name each."
-        )
-    return written
 
 
 def _size(rows: int, columns: int) -> tuple[float, float]:

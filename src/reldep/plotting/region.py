@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.exceptions import InputError
-from reldep.plotting.style import BLUE, GREY, ORANGE, axes, label, measure_of, readable
+from reldep.plotting.style import BLUE, GREY, ORANGE, axes, label, measure_of, readable, shaped
 from reldep.words import percent
 
 if TYPE_CHECKING:
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    FloatArray = npt.NDArray[np.float64]
+    from reldep.data.variables import FloatArray
 
 
 @readable
@@ -68,13 +67,8 @@ def region(
     >>> ax.get_xlabel()
     'CKA(source, first)'
     """
-    centre = np.asarray(estimates, dtype=np.float64)
-    spread = np.asarray(covariance, dtype=np.float64)
-    if centre.shape != (2,) or spread.shape != (2, 2):
-        raise InputError(
-            f"`estimates` has shape {centre.shape} and `covariance` {spread.shape}; "
-            "pass two estimates and their 2 × 2 covariance."
-        )
+    centre = shaped("estimates", estimates, (2,), "two dependences")
+    spread = shaped("covariance", covariance, (2, 2), "the 2 × 2 covariance of the estimates")
     ax = axes(ax, size=(4.6, 5.6))
     outline = ellipse_outline(centre, spread, radius(level, df))
     limits = _square(outline, interval)

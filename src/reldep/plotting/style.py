@@ -6,10 +6,15 @@ import functools
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec
 
+import numpy as np
+
+from reldep.exceptions import InputError
 from reldep.words import MEASURE_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from reldep.data.variables import FloatArray
 
 P = ParamSpec("P")
 
@@ -57,6 +62,22 @@ def axes(ax: Any, *, size: tuple[float, float] = (5.0, 4.0)) -> Any:
         ax.set_size_inches(*size)
         return ax.add_subplot()
     return ax
+
+
+def shaped(name: str, values: Any, shape: tuple[int, ...], what: str) -> FloatArray:
+    """Return an argument as an array; raise InputError if it has another shape."""
+    given = np.asarray(values, dtype=np.float64)
+    if given.shape != shape:
+        raise InputError(f"`{name}` has shape {given.shape}; pass {what}.")
+    return given
+
+
+def named(argument: str, names: Sequence[str] | None, n: int) -> list[str]:
+    """Return names as strings, by default numbers; raise InputError if they are not n."""
+    written = [str(name) for name in (range(n) if names is None else names)]
+    if len(written) != n:
+        raise InputError(f"`{argument}` has {len(written)} entries for {n}; pass one name each.")
+    return written
 
 
 def readable(draw: Callable[P, Any]) -> Callable[P, Any]:

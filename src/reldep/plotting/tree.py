@@ -7,14 +7,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.exceptions import InputError
-from reldep.plotting.style import BLUE, GREY, axes, labels, readable, row_height, without_frame
+from reldep.plotting.style import (
+    BLUE,
+    GREY,
+    axes,
+    labels,
+    readable,
+    row_height,
+    shaped,
+    without_frame,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import numpy.typing as npt
-
-    FloatArray = npt.NDArray[np.float64]
+    from reldep.data.variables import FloatArray
 
 
 @readable
@@ -51,17 +58,24 @@ def tree(
     >>> [text.get_text() for text in ax.texts]
     ['98%']
     """
-    joined, sure = _checked(links, names, supports)
-    ax = axes(ax, size=(5.6, 1.2 + row_height(len(names)) * len(names)))
-    place = _leaf_places(joined)
+    n = len(names)
+    joined = shaped(
+        "links", links, (n - 1, 4), f"the linkage of {n} variables, as scipy returns it"
+    )
+    if supports is not None:
+        supports = shaped("supports", supports, (n - 1,), f"{n - 1} numbers, one for each link")
+        if not ((supports >= 0) & (supports <= 1)).all():
+            raise InputError("`supports` has numbers outside 0 to 1; pass shares.")
+    ax = axes(ax, size=(5.6, 1.2 + row_height(n) * n))
+    place = leaf_places(joined)
     for i, corners in enumerate(branches(joined, place)):
         ax.plot(*corners, color=BLUE, linewidth=1.4, solid_joinstyle="miter")
-        if sure is not None and i + 1 < len(joined):
+        if supports is not None and i + 1 < len(joined):
             spot = (corners[0][1], float(np.mean(corners[1][1:3])))
             offset = {"xytext": (3, 1), "textcoords": "offset points", "va": "bottom"}
-            ax.annotate(f"{100 * sure[i]:.0f}%", spot, fontsize="small", color=GREY, **offset)
+            ax.annotate(f"{100 * supports[i]:.0f}%", spot, fontsize="small", color=GREY, **offset)
     ax.set_yticks(place, labels(list(names), 30))
-    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.set_ylim(n - 0.5, -0.5)
     ax.set_xlim(left=0.0)
     ax.set_xlabel(xlabel)
     ax.tick_params(axis="y", length=0)
@@ -84,32 +98,8 @@ def branches(links: FloatArray, place: FloatArray) -> Iterator[tuple[list[float]
         heights.append(float(height))
 
 
-def leaf_order(links: FloatArray) -> list[int]:
-    """Return an order of the leaves in which no two branches cross."""
+def leaf_places(links: FloatArray) -> FloatArray:
+    """Return a place for every leaf, such that no two branches cross."""
     from scipy.cluster.hierarchy import leaves_list
 
-    return [int(leaf) for leaf in leaves_list(links)]
-
-
-def _leaf_places(links: FloatArray) -> FloatArray:
-    return np.argsort(leaf_order(links)).astype(np.float64)
-
-
-def _checked(
-    links: Any, names: Sequence[str], supports: Any
-) -> tuple[FloatArray, FloatArray | None]:
-    joined = np.asarray(links, dtype=np.float64)
-    if joined.shape != (len(names) - 1, 4) or len(names) < 2:
-        raise InputError(
-            f"`links` has shape {joined.shape} for {len(names)} names; pass the linkage of at "
-            "least two, as scipy.cluster.hierarchy.linkage returns it."
-        )
-    if supports is None:
-        return joined, None
-    sure = np.asarray(supports, dtype=np.float64)
-    if sure.shape != (len(joined),) or not ((sure >= 0) & (sure <= 1)).all():
-        raise InputError(
-            f"`supports` has shape {sure.shape}; pass {len(joined)} numbers between 0 and 1, "
-            "one for each link."
-        )
-    return joined, sure
+    return np.argsort(leaves_list(links)).astype(np.float64)
