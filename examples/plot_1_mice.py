@@ -21,20 +21,16 @@ print(diet)
 diet.plot()
 
 # %%
-# For the genotype the question is open, so the test is two-sided.
-genotype = reldep.compare(
-    mice.genotype,
-    mice.lipid,
-    mice.gene,
-    names=("genotype", "lipids", "genes"),
-    alternative="two-sided",
-)
+# The same question for the genotype.
+names = ("genotype", "lipids", "genes")
+genotype = reldep.compare(mice.genotype, mice.lipid, mice.gene, names=names)
 print(genotype.sentence())
 
 # %%
-# The blocks have different numbers of columns and different units, so their raw HSICs are not on
-# the same footing; CKA, the default, is normalised. The test as the paper published it, with raw
+# The blocks have different numbers of columns and different units, so their raw HSICs are not
+# comparable; CKA, the default, is normalised. The test as the paper published it, with raw
 # HSIC and the normal law, agrees here.
+names = ("diet", "lipids", "genes")
 kernels = ("delta", "gaussian", "gaussian")
 print(reldep.paper_test(mice.diet, mice.lipid, mice.gene, kernel=kernels, names=names).sentence())
 

@@ -27,7 +27,7 @@ __all__ = ["EXPERIMENTS", "SIZES", "RunRequest", "names", "reproduce"]
 
 
 def names() -> tuple[str, ...]:
-    """Give the names of the experiments."""
+    """Return the names of the experiments."""
     return tuple(EXPERIMENTS)
 
 

@@ -86,13 +86,13 @@ class PrintedEllipse:
     printed: str
 
     def covariance(self, radius: float = RADIUS_95) -> FloatArray:
-        """Give the covariance if the printed outline is `radius` standard deviations away."""
+        """Return the covariance if the printed outline is `radius` standard deviations away."""
         extents = RADIUS_95 * np.array(self.standard_errors)
         correlations = np.array([[1.0, self.correlation], [self.correlation, 1.0]])
         return np.asarray(correlations * np.outer(extents, extents) / radius**2)
 
     def statistic(self, radius: float = RADIUS_95) -> float:
-        """Give z of the difference of the two HSICs."""
+        """Return z of the difference of the two HSICs."""
         difference = np.array([1.0, -1.0])
         error = np.sqrt(difference @ self.covariance(radius) @ difference)
         return float((self.hsic[0] - self.hsic[1]) / error)

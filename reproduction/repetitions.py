@@ -138,7 +138,7 @@ def run_cells(name: str, cells: list[Cell], measure: Measure, request: RunReques
 
 
 def records_of(checkpoint: Checkpoint, cells: list[Cell], part: str) -> list[tuple[Cell, Records]]:
-    """Give the cells of one part with the columns of their records, repetitions in order."""
+    """Return the cells of one part with the columns of their records, repetitions in order."""
     chosen = [(i, cell) for i, cell in enumerate(cells) if cell.part == part]
     return [(cell, _columns(checkpoint, i, cell)) for i, cell in chosen]
 

@@ -53,7 +53,7 @@ class RunRequest:
         return self.size == "full"
 
     def check_data(self, name: str) -> None:
-        """Refuse data that the experiment cannot use or that are not there."""
+        """Raise an error for data that the experiment cannot use or that are not there."""
         if self.data is None:
             return
         if name not in OWN_DATA:

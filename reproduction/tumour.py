@@ -113,7 +113,7 @@ def run(request: RunRequest) -> list[Path]:
 
 
 def printed_rows() -> list[dict[str, Any]]:
-    """Give the p-values that the printed ellipses imply, by how wide they are taken to be."""
+    """Return the p-values that the printed ellipses imply, by how wide they are taken to be."""
     from scipy.stats import norm
 
     return [

@@ -39,7 +39,7 @@ def named(page):
 
 
 def python_blocks(page):
-    """Give every Python block with the output shown directly below it, or None."""
+    """Return every Python block with the output shown directly below it, or None."""
     pattern = r"^```python\n(.*?)^```(?:\n\n```text\n(.*?)^```)?"
     return re.findall(pattern, page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 

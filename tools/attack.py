@@ -419,7 +419,7 @@ ALL: tuple[tuple[str, str, Callable[[Attempts], None]], ...] = (
 
 
 def publish(rows: str, tried: int, seconds: float, number: int) -> None:
-    """Put the table into the page, between its marks."""
+    """Write the table into the page, between its marks."""
     today = datetime.datetime.now(tz=datetime.UTC).date()
     made = (
         f"{tried:,} attempts on reldep {reldep.__version__}, Python {platform.python_version()} on "

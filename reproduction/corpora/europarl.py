@@ -175,7 +175,7 @@ def _language_folders(directory: Path, languages: list[str]) -> dict[str, Path]:
 
 
 def _in_every_language(folders: dict[str, Path], unit: Unit) -> tuple[list[_Key], int]:
-    """Find the documents that have text in every language, and count all.
+    """Return the documents that have text in every language, and count all.
 
     Only their keys are kept: the texts of the whole corpus need not fit in memory.
     """

@@ -134,7 +134,7 @@ def read_parallel(
 
 
 def check_options(n_documents: int | None, max_document_frequency: float) -> None:
-    """Refuse too few documents, and a share that is none."""
+    """Raise an error for too few documents, or a share that is not one."""
     if n_documents is not None and n_documents < FEWEST_DOCUMENTS:
         raise InputError(
             f"`n_documents={n_documents!r}` is too few: at least {FEWEST_DOCUMENTS} are needed. "
@@ -164,7 +164,7 @@ class Alignment:
     missing: Mapping[str, int]
 
     def check(self) -> None:
-        """Refuse too few common documents; warn of those that are left out."""
+        """Raise an error for too few common documents; warn of those that are left out."""
         lacks = ", ".join(
             f"{language} lacks {n}"
             for language, n in sorted(self.missing.items(), key=lambda item: -item[1])
@@ -185,7 +185,7 @@ class Alignment:
 
 
 def _find(directory: Path, languages: Sequence[str] | None) -> dict[str, Path]:
-    """Find the file or folder of every language."""
+    """Return the file or folder of every language."""
     if not directory.is_dir():
         raise FileNotFoundError(f"directory={str(directory)!r} is not a folder. {LAYOUT}")
     if isinstance(languages, str):
@@ -216,7 +216,7 @@ def _is_language(name: str) -> bool:
 
 
 def _code(name: str) -> str:
-    """Give the ISO 639 code of a language without script and country."""
+    """Return the ISO 639 code of a language without script and country."""
     lower = name.lower()
     return _CODES.get(lower, re.split("[-_]", lower)[0])
 
@@ -281,7 +281,7 @@ def _in_every_language(texts: dict[str, dict[str, str]]) -> list[str]:
 
 
 def _preparation(code: str, *, stem: bool) -> str:
-    """Say what the documents of a language are cut into."""
+    """Return what the documents of a language are cut into."""
     if code in _WITHOUT_SPACES:
         return "pairs of characters"
     return "stems" if stem and has_stemmer(code) else "words"

@@ -56,7 +56,7 @@ def run(request: RunRequest) -> list[Path]:
 
 
 def _texts(request: RunRequest) -> Dataset:
-    """Give the texts that ship, or those in the user's folder."""
+    """Return the texts that ship, or those in the user's folder."""
     from reldep.datasets import load_languages
     from reproduction.corpora.europarl import is_europarl, read_europarl
     from reproduction.corpora.parallel import read_parallel
@@ -74,7 +74,7 @@ def _texts(request: RunRequest) -> Dataset:
 
 
 def similarities(influence: Influence) -> tuple[FloatArray, FloatArray]:
-    """Give the CKA of all pairs, and the influence of every document on each.
+    """Return the CKA of all pairs, and the influence of every document on each.
 
     ``C = H_xy / sqrt(H_xx H_yy)`` changes by ``ψ_xy / sqrt(H_xx H_yy) - C/2 (ψ_xx/H_xx +
     ψ_yy/H_yy)``.

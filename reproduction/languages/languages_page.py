@@ -100,7 +100,7 @@ def _papers_tables(rows: Rows) -> list[str]:
 
 
 def _neighbours(rows: Rows) -> str:
-    """Say what becomes of the default if neighbouring documents may depend on each other."""
+    """Describe what becomes of the default if neighbouring documents may depend on each other."""
     plain, lagged = ([row for row in rows if row["test"] == test] for test in ("default", LAGGED))
     cautioned = sum("DependentRows" in row["cautions"] for row in plain)
     text = (
@@ -132,7 +132,7 @@ def _table(rows: Rows) -> str:
 
 
 def _counts(rows: Rows) -> str:
-    """Say how often each test says yes at 5%, and how often it agrees with the paper."""
+    """Describe how often each test says yes at 5%, and how often it agrees with the paper."""
     by_test = _by_test(rows)
     n = len(by_test["paper"])
     printed = sum(is_yes(row["printed_p"]) for row in by_test["paper"])

@@ -93,7 +93,7 @@ def romance(rows: list[dict[str, Any]]) -> Figure:
 
 
 def _paired(rows: list[dict[str, Any]]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Put the two tests of each question side by side."""
+    """Draw the two tests of each question next to each other."""
     by_test = [[row for row in rows if row["test"] == test] for test in TESTS]
     return list(zip(*by_test, strict=True))
 
@@ -128,7 +128,7 @@ def _draw_romance_tree(ax: Any) -> None:
 
 
 def _names(languages: Sequence[str]) -> list[str]:
-    """Give the English names of languages that are known by their code."""
+    """Return the English names of languages that are known by their code."""
     return [
         STEMMERS[language].capitalize() if language in STEMMERS else language
         for language in languages

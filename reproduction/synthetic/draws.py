@@ -66,7 +66,7 @@ def measure(cell: Cell, rng: np.random.Generator) -> Record:
 
 
 def _pvalues(spirals: Dataset) -> Record:
-    """Give the p-value of each test on the same sample."""
+    """Return the p-value of each test on the same sample."""
     pairs = [("source", "first"), ("source", "second"), *((name, name) for name in spirals)]
     influence = reldep.influence(dict(spirals), pairs, kernel="gaussian")
     weights = dict(zip(pairs, (1.0, -1.0), strict=False))
@@ -82,7 +82,7 @@ def _pvalues(spirals: Dataset) -> Record:
 
 
 def _two_hsics(spirals: Dataset) -> Record:
-    """Give both HSICs with their covariance in the paper's tests, and z and p of three tests."""
+    """Return both HSICs with their covariance in the paper's tests, and z and p of three tests."""
     blocks = tuple(spirals.values())
     results: dict[str, Any] = {
         method: reldep.paper_test(*blocks, method=method) for method in METHODS
@@ -99,7 +99,7 @@ def _two_hsics(spirals: Dataset) -> Record:
 
 
 def _candidates(m: int, gamma3: float, rng: np.random.Generator) -> Record:
-    """Give z of the paper's joint test on one sample under each way of making it."""
+    """Return z of the paper's joint test on one sample under each way of making it."""
     seed = int(rng.integers(2**63))
     blocks = tuple(make_spirals(m, gamma3=gamma3, rng=seed).values())
     # The same random numbers with other noise: the candidates differ in nothing else.

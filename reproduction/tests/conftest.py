@@ -9,7 +9,7 @@ from reproduction import reproduce
 
 @pytest.fixture(scope="session")
 def quick(tmp_path_factory):
-    """Give the folder of a quick run of an experiment."""
+    """Return the folder of a quick run of an experiment."""
     folders = {}
 
     def run(name):
