@@ -26,11 +26,12 @@ def names_in_stub(
         The `__name__` and the `__file__` of the package.
     """
     home_of = {}
-    with open(f"{file}i", encoding="utf-8") as stub:  # noqa: PTH123 (pathlib takes longer)
-        for line in stub:
-            if line.startswith("from "):
-                _, home, _, name, *_ = line.split()
-                home_of[name] = home
+    # The loader reads files next to the package, in a folder or in a zip file.
+    loader: Any = sys.modules[package].__loader__
+    for line in loader.get_data(f"{file}i").decode().splitlines():
+        if line.startswith("from "):
+            _, home, _, name, *_ = line.split()
+            home_of[name] = home
     offered = sorted(name for name in home_of if not name.startswith("_"))
 
     def find(name: str) -> Any:

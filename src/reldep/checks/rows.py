@@ -235,7 +235,7 @@ def seasons(tested: Tested) -> Iterator[DependentRowsWarning]:
 
 def repeated_rows(data: Data) -> Iterator[RepeatedRowsWarning]:
     """Check whether rows are copies of each other, or of one subject."""
-    if data.dataset.clusters is not None:
+    if data.dataset.clusterings:
         return
     if data.rows.labels is not None and names_subjects(data.rows.noun):
         yield from _repeated(data.rows.noun, data.rows.values())
@@ -313,8 +313,8 @@ def _repeated(name: str, values: Sequence[Any]) -> Iterator[RepeatedRowsWarning]
 def few_units(data: Data) -> Iterator[FewUnitsWarning]:
     """Check the number of rows, clusters and events."""
     n = data.n
-    both = (data.dataset.clusters, data.dataset.second_clusters)
-    n_clusters = min((len(np.unique(codes)) for codes in both if codes is not None), default=None)
+    counts = [len(np.unique(labels.codes)) for labels in data.dataset.clusterings]
+    n_clusters = min(counts, default=None)
     if n_clusters is not None and n_clusters < FEW["clusters"]:
         yield FewUnitsWarning(f"P-values are approximate for {n_clusters} clusters.")
     elif n < FEW["rows"]:
