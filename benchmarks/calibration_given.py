@@ -4,7 +4,7 @@
 
 "Two thresholds at once" is why joint steps are among the terms. No other of these laws had a part
 in any choice. Joint steps were chosen on others: both of 2 of 6, one but not both of 5, three of 4,
-a slope above a threshold in 10, steps in 2 of 10. The constants of ``reldep.engine.terms``
+a slope above a threshold in 10, steps in 2 of 10. The constants of ``reldep.engine.regression``
 (penalties, undersmoothing, numbers of steps, hinges, terms and folds, what a spread must be worth)
 were chosen after looking at other laws at 60 to 300 rows: steps in 2 of 10 and of 20 covariates,
 curves in 2 of 15, a product in 5, a curve over the length of 4 of 10, 12 correlated covariates,

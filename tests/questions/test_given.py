@@ -8,7 +8,7 @@ import pytest
 
 import reldep
 from reldep.engine.covariates import Covariates, Regression
-from reldep.engine.terms import Search
+from reldep.engine.regression import Search
 from reldep.kernels import Precomputed
 
 pytestmark = pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")

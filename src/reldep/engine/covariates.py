@@ -17,9 +17,21 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
-from reldep.engine.terms import ROUNDING, SEARCH, Search, Term, dictionary, predictions, pursue
+from reldep.engine.regression import (
+    ROUNDING,
+    SEARCH,
+    Search,
+    Smoother,
+    Term,
+    dictionary,
+    evenly,
+    orthonormal,
+    predictions,
+    principal,
+    pursue,
+    radial,
+)
 from reldep.kernels.columnwise import standardised
 from reldep.words import listed
 
@@ -31,49 +43,6 @@ if TYPE_CHECKING:
 
 # The most names in a sentence.
 MOST_NAMED = 8
-
-
-@dataclass(frozen=True, eq=False)
-class Smoother:
-    """A regression: the fitted values of y are ``QQ'y + V diag(shares) V'y``.
-
-    Attributes
-    ----------
-    straight : ndarray, shape (m, p)
-        Q, the orthonormal columns that are taken out whole.
-    vectors : ndarray, shape (m, r)
-        V, orthonormal and orthogonal to Q.
-    shares : ndarray, shape (r,)
-        From 0 to 1.
-    """
-
-    straight: FloatArray
-    vectors: FloatArray
-    shares: FloatArray
-
-    def leftover(self, columns: FloatArray) -> FloatArray:
-        """Return ``(I - S) y``."""
-        Q, V = self.straight, self.vectors
-        curves = V @ (self.shares[:, None] * (V.T @ columns))
-        return np.asarray(columns - Q @ (Q.T @ columns) - curves)
-
-    def diagonal(self, shares: FloatArray) -> FloatArray:
-        """Return the diagonal of ``I - QQ' - V diag(shares) V'``."""
-        used = np.square(self.straight).sum(axis=1) + np.square(self.vectors) @ shares
-        return np.asarray(1.0 - used)
-
-    @property
-    def effective_rows(self) -> float:
-        """The number of independent rows that the residuals are worth."""
-        m, kept = len(self.straight), np.square(1.0 - self.shares)
-        rest = m - self.straight.shape[1] - len(kept)
-        return float(min((rest + kept.sum()) ** 2 / (rest + np.square(kept).sum()) + 1.0, m))
-
-    def residuals(self, columns: FloatArray) -> FloatArray:
-        """Return residuals of equal variance in all rows, ``(I - S)y / √diag G``."""
-        width = self.diagonal(2.0 * self.shares - np.square(self.shares))
-        root = np.sqrt(np.maximum(width, SEARCH.alone))
-        return np.asarray(self.leftover(columns) / root[:, None])
 
 
 class Choice(NamedTuple):
@@ -263,37 +232,6 @@ class Covariates:
 def total(losses: FloatArray, weights: FloatArray) -> float:
     """Return the weighted sum of the logarithms of losses."""
     return float(weights @ np.log(np.maximum(losses, ROUNDING)))
-
-
-def evenly(order: IntArray, most: int) -> IntArray:
-    """Return at most this many places, evenly along an order."""
-    return np.asarray(order[np.linspace(0, len(order) - 1, min(most, len(order))).astype(int)])
-
-
-def orthonormal(columns: FloatArray) -> FloatArray:
-    """Return an orthonormal basis of the span of columns."""
-    left, sizes, _ = np.linalg.svd(columns, full_matrices=False)
-    return np.asarray(left[:, sizes > ROUNDING * sizes[0]])
-
-
-def principal(features: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the eigenvectors and eigenvalues of ``FF'`` that are not 0."""
-    is_wide = features.shape[1] >= len(features)
-    sizes, T = np.linalg.eigh(features @ features.T if is_wide else features.T @ features)
-    kept = sizes > ROUNDING * max(sizes[-1:], default=0.0)
-    sizes, T = sizes[kept], T[:, kept]
-    return (T if is_wide else np.asarray(features @ (T / np.sqrt(sizes)))), sizes
-
-
-def radial(points: FloatArray, rows: IntArray, width: float, power: int) -> FloatArray:
-    """Return features of ``exp(-(d/s)^power / power)``, s a multiple of the mean distance."""
-    distances = cdist(points, points[rows])
-    if not distances.any():
-        return np.empty((len(points), 0))
-    K = np.exp(-((distances / (width * distances.mean())) ** power) / power)
-    sizes, T = np.linalg.eigh(K[rows])
-    kept = sizes > ROUNDING * sizes[-1]
-    return np.asarray(K @ (T[:, kept] / np.sqrt(sizes[kept])))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Single terms of a regression on covariates, and the search that chooses them.
+"""The mathematics of regressions on covariates: smoothers, single terms, and their choice.
 
 Terms are steps, hinges, products, and steps or lines within steps. A greedy search takes one after
 another, the same for all variables; rows left out in turn decide how many are used.
@@ -6,9 +6,11 @@ another, the same for all variables; rows left out in turn decide how many are u
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -77,6 +79,49 @@ class Search(NamedTuple):
 
 
 SEARCH = Search()
+
+
+@dataclass(frozen=True, eq=False)
+class Smoother:
+    """A regression: the fitted values of y are ``QQ'y + V diag(shares) V'y``.
+
+    Attributes
+    ----------
+    straight : ndarray, shape (m, p)
+        Q, the orthonormal columns that are taken out whole.
+    vectors : ndarray, shape (m, r)
+        V, orthonormal and orthogonal to Q.
+    shares : ndarray, shape (r,)
+        From 0 to 1.
+    """
+
+    straight: FloatArray
+    vectors: FloatArray
+    shares: FloatArray
+
+    def leftover(self, columns: FloatArray) -> FloatArray:
+        """Return ``(I - S) y``."""
+        Q, V = self.straight, self.vectors
+        curves = V @ (self.shares[:, None] * (V.T @ columns))
+        return np.asarray(columns - Q @ (Q.T @ columns) - curves)
+
+    def diagonal(self, shares: FloatArray) -> FloatArray:
+        """Return the diagonal of ``I - QQ' - V diag(shares) V'``."""
+        used = np.square(self.straight).sum(axis=1) + np.square(self.vectors) @ shares
+        return np.asarray(1.0 - used)
+
+    @property
+    def effective_rows(self) -> float:
+        """The number of independent rows that the residuals are worth."""
+        m, kept = len(self.straight), np.square(1.0 - self.shares)
+        rest = m - self.straight.shape[1] - len(kept)
+        return float(min((rest + kept.sum()) ** 2 / (rest + np.square(kept).sum()) + 1.0, m))
+
+    def residuals(self, columns: FloatArray) -> FloatArray:
+        """Return residuals of equal variance in all rows, ``(I - S)y / √diag G``."""
+        width = self.diagonal(2.0 * self.shares - np.square(self.shares))
+        root = np.sqrt(np.maximum(width, SEARCH.alone))
+        return np.asarray(self.leftover(columns) / root[:, None])
 
 
 class Term(NamedTuple):
@@ -149,6 +194,37 @@ def cuts(kind: str, numbers: Sequence[FloatArray], parts: int, leaf: int = 0) ->
             places = places[(above >= leaf) & (above <= len(column) - leaf)]
         terms += [Term(kind, j, place) for place in places.tolist()]
     return terms
+
+
+def evenly(order: IntArray, most: int) -> IntArray:
+    """Return at most this many places, evenly along an order."""
+    return np.asarray(order[np.linspace(0, len(order) - 1, min(most, len(order))).astype(int)])
+
+
+def orthonormal(columns: FloatArray) -> FloatArray:
+    """Return an orthonormal basis of the span of columns."""
+    left, sizes, _ = np.linalg.svd(columns, full_matrices=False)
+    return np.asarray(left[:, sizes > ROUNDING * sizes[0]])
+
+
+def principal(features: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the eigenvectors and eigenvalues of ``FF'`` that are not 0."""
+    is_wide = features.shape[1] >= len(features)
+    sizes, T = np.linalg.eigh(features @ features.T if is_wide else features.T @ features)
+    kept = sizes > ROUNDING * max(sizes[-1:], default=0.0)
+    sizes, T = sizes[kept], T[:, kept]
+    return (T if is_wide else np.asarray(features @ (T / np.sqrt(sizes)))), sizes
+
+
+def radial(points: FloatArray, rows: IntArray, width: float, power: int) -> FloatArray:
+    """Return features of ``exp(-(d/s)^power / power)``, s a multiple of the mean distance."""
+    distances = cdist(points, points[rows])
+    if not distances.any():
+        return np.empty((len(points), 0))
+    K = np.exp(-((distances / (width * distances.mean())) ** power) / power)
+    sizes, T = np.linalg.eigh(K[rows])
+    kept = sizes > ROUNDING * sizes[-1]
+    return np.asarray(K @ (T[:, kept] / np.sqrt(sizes[kept])))
 
 
 class Pursuit:
