@@ -113,8 +113,3 @@ def test_matrices_follow_the_sample():
 
 def test_constant_kernels_are_sound_though_useless():
     assert rk.check_kernel(lambda a, b: np.zeros((len(a), len(b))), X).ok
-
-
-def test_a_sample_needs_four_observations():
-    with pytest.raises(ValueError, match="`n_sample=3`; pass a whole number, at least 4"):
-        rk.check_kernel(rk.Delta(), list("aabb"), n_sample=3)

@@ -19,8 +19,6 @@ from reldep.kernels import (
     Text,
 )
 
-ALL = slice(None)
-
 M = 20
 RNG = np.random.default_rng(11)
 FRAME = pl.DataFrame(
@@ -35,16 +33,12 @@ FRAME = pl.DataFrame(
 NUMBERS = ["age", "weight"]
 
 
-def matrix(kernel, data):
-    return kernel.fit(data)(ALL, ALL)
-
-
 PARTS = {
-    "age": matrix(Gaussian(), FRAME["age"]),
-    "hour": matrix(Periodic(24), FRAME["hour"]),
-    "sex": matrix(Delta(), FRAME["sex"]),
-    "weight": matrix(Laplace(), FRAME["weight"]),
-    "note": matrix(Text(), FRAME["note"]),
+    "age": Gaussian()(FRAME["age"]),
+    "hour": Periodic(24)(FRAME["hour"]),
+    "sex": Delta()(FRAME["sex"]),
+    "weight": Laplace()(FRAME["weight"]),
+    "note": Text()(FRAME["note"]),
 }
 KERNELS = {
     "age": "gaussian",
@@ -58,41 +52,41 @@ KERNELS = {
 @pytest.mark.parametrize("frame", [FRAME, FRAME.to_pandas(), FRAME.to_arrow()], ids=type)
 def test_each_column_gets_its_own_kernel(frame):
     product = np.prod(list(PARTS.values()), axis=0)
-    np.testing.assert_allclose(matrix(Columns(KERNELS), frame), product, rtol=1e-12)
+    np.testing.assert_allclose(Columns(KERNELS)(frame), product, rtol=1e-12)
     summed = np.sum(list(PARTS.values()), axis=0)
-    np.testing.assert_allclose(matrix(Columns(KERNELS, combine="sum"), frame), summed, rtol=1e-12)
+    np.testing.assert_allclose(Columns(KERNELS, combine="sum")(frame), summed, rtol=1e-12)
 
 
 def test_several_columns_can_share_a_kernel():
     shared = Columns({("age", "weight"): Standardized(), "sex": Delta()}, others="drop")
-    expected = matrix(Standardized(), FRAME[NUMBERS]) * PARTS["sex"]
-    np.testing.assert_allclose(matrix(shared, FRAME), expected)
+    expected = Standardized()(FRAME[NUMBERS]) * PARTS["sex"]
+    np.testing.assert_allclose(shared(FRAME), expected)
 
 
 def test_one_column_is_its_kernel_alone():
     only = Columns({"age": Gaussian()}, others="drop")
-    np.testing.assert_array_equal(matrix(only, FRAME), PARTS["age"])
+    np.testing.assert_array_equal(only(FRAME), PARTS["age"])
     assert only.fit(FRAME).label.startswith("Gaussian")
 
 
 def test_columns_combine_with_other_kernels():
     frame = FRAME[["age", "sex"]]
     kernel = Columns({"age": Gaussian(), "sex": Delta()}) + Linear()
-    expected = PARTS["age"] * PARTS["sex"] + matrix(Linear(), FRAME["age"])
-    np.testing.assert_allclose(matrix(kernel, frame), expected)
+    expected = PARTS["age"] * PARTS["sex"] + Linear()(FRAME["age"])
+    np.testing.assert_allclose(kernel(frame), expected)
 
 
 def test_standardising_undoes_the_units():
     metric = np.column_stack([FRAME["age"], FRAME["weight"]])
     imperial = metric * [1.0, 0.00220462] + [0.0, 3.0]
-    np.testing.assert_allclose(matrix(Standardized(), metric), matrix(Standardized(), imperial))
+    np.testing.assert_allclose(Standardized()(metric), Standardized()(imperial))
     scaled = metric / metric.std(axis=0)
-    np.testing.assert_allclose(matrix(Standardized("laplace"), metric), matrix(Laplace(), scaled))
+    np.testing.assert_allclose(Standardized("laplace")(metric), Laplace()(scaled))
 
 
 def test_standardising_leaves_a_constant_column_constant():
     with_constant = np.column_stack([FRAME["age"], np.full(M, 0.1)])
-    np.testing.assert_allclose(matrix(Standardized(), with_constant), PARTS["age"])
+    np.testing.assert_allclose(Standardized()(with_constant), PARTS["age"])
 
 
 def test_in_large_units_a_column_hides_what_standardising_shows():

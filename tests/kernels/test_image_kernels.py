@@ -14,10 +14,6 @@ RNG = np.random.default_rng(5)
 PICTURES = RNG.integers(0, 256, (6, 5, 8, 3), dtype=np.uint8)
 
 
-def matrix(kernel, data):
-    return kernel.fit(data)(ALL, ALL)
-
-
 def test_blocks_are_averaged_channel_by_channel():
     reduced = Images(max_side=3).reduce(PICTURES)
     # 5 × 8 pixels in blocks of 3: 2 × 3, the last ones smaller.
@@ -29,23 +25,17 @@ def test_blocks_are_averaged_channel_by_channel():
 @pytest.mark.parametrize("side", [8, 32, None])
 def test_small_pictures_keep_their_pixels(side):
     np.testing.assert_allclose(
-        matrix(Images(side), PICTURES), matrix(Gaussian(), PICTURES.reshape(6, -1).astype(float))
+        Images(side)(PICTURES), Gaussian()(PICTURES.reshape(6, -1).astype(float))
     )
 
 
 def test_grey_pictures_lists_and_booleans_are_pictures_too():
     grey = PICTURES[..., 0]
-    expected = matrix(Images(4), grey)
-    np.testing.assert_array_equal(matrix(Images(4), list(grey)), expected)
-    np.testing.assert_array_equal(matrix(Images(4), grey.tolist()), expected)
-    assert matrix(Images(), grey > 100).shape == (6, 6)
-    assert matrix(Images(4, kernel=Linear()), grey).shape == (6, 6)
-
-
-def test_missing_pixels_in_a_list_of_pictures_are_refused():
-    holed = [np.ones((2, 2)), np.array([[1.0, np.nan], [0, 0]]), np.zeros((2, 2))]
-    with pytest.raises(ValueError, match=r"turned X into NaN or infinite values: 1 NaN in row 1"):
-        matrix(Images(), holed)
+    expected = Images(4)(grey)
+    np.testing.assert_array_equal(Images(4)(list(grey)), expected)
+    np.testing.assert_array_equal(Images(4)(grey.tolist()), expected)
+    assert Images()(grey > 100).shape == (6, 6)
+    assert Images(4, kernel=Linear())(grey).shape == (6, 6)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +59,7 @@ def test_embeddings_are_made_in_batches(data, function):
     assert sizes[:2] == [2, 2]
     assert sum(sizes) == len(values)
     vectors = np.asarray(function(data if hasattr(data, "shape") else list(data)), dtype=float)
-    np.testing.assert_allclose(values, matrix(Gaussian(), vectors.reshape(len(values), -1)))
+    np.testing.assert_allclose(values, Gaussian()(vectors.reshape(len(values), -1)))
 
 
 def test_the_label_names_the_embedding():

@@ -15,10 +15,6 @@ import reldep.kernels as rk
 ALL = slice(None)
 
 
-def matrix(kernel, data):
-    return kernel.fit(data)(ALL, ALL)
-
-
 def test_near_duplicates_in_sparse_columns_keep_their_small_distances():
     base = np.random.default_rng(1).normal(size=2000) * 100
     x = sp.csr_array(np.vstack([base, base, base + 1e-7, -base, 2 * base]))
@@ -87,7 +83,7 @@ def test_fitted_kernels_are_frozen_values():
 
 def test_a_sum_inside_a_product_has_its_effects_of_row_and_column():
     x = np.random.default_rng(4).normal(size=(12, 1)) + 3
-    found = matrix((rk.Gaussian(1.0) + rk.Polynomial(2)) * rk.Laplace(1.0), x)
+    found = ((rk.Gaussian(1.0) + rk.Polynomial(2)) * rk.Laplace(1.0))(x)
     gaps = np.abs(x - x.T)
     expected = (np.exp(-(gaps**2) / 2) + (x @ x.T + 1) ** 2) * np.exp(-gaps)
     np.testing.assert_allclose(found, expected, rtol=1e-12)

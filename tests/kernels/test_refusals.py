@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import reldep
+import reldep.kernels as rk
 from reldep import Survival
 from reldep.data.objects import read_variable
 from reldep.kernels import (
@@ -271,6 +272,11 @@ def test_data_that_a_kernel_cannot_take_are_refused(kernel, data, error, words):
         (lambda: Survival([1, 2], [1, 2]), ValueError, "values are 1, 2.*`event_value=2`"),
         (lambda: Survival([1, 2], ["A", 1]), ValueError, "event is .A. in row 0, which can be"),
         (lambda: LogRank(0), ValueError, "width=0"),
+        (
+            lambda: rk.check_kernel(Delta(), "aabb", n_sample=3),
+            ValueError,
+            "n_sample=3",
+        ),
         (lambda: Gaussian()(X, X[:, :2]), ValueError, "X has 3 columns and Y 2; pass the same"),
         (lambda: Delta()(X, ["a"]), TypeError, "X contains numbers and Y labels"),
         (lambda: Gaussian()([1.0, np.nan]), ValueError, "X has 1 NaN .* fill in"),

@@ -14,10 +14,6 @@ ALL = slice(None)
 SERIES = [[1.0, 2.0, 3.0], [1.0, 2.0, 2.0, 3.0], [0.5, -1.0], [2.0]]
 
 
-def matrix(kernel, data):
-    return kernel.fit(data)(ALL, ALL)
-
-
 def alignments(n, m):
     """All ways through a grid by steps right, down or both."""
     if n == 0 and m == 0:
@@ -40,21 +36,21 @@ def test_the_kernel_adds_up_all_alignments():
     sums = np.array([[alignment_sum(x, y, 2.0) for y in SERIES] for x in SERIES])
     sizes = np.sqrt(np.diag(sums))
     expected = sums / np.outer(sizes, sizes)
-    np.testing.assert_allclose(matrix(TimeSeries(bandwidth=2), SERIES), expected, rtol=1e-12)
+    np.testing.assert_allclose(TimeSeries(bandwidth=2)(SERIES), expected, rtol=1e-12)
 
 
 def test_long_series_neither_overflow_nor_vanish():
     t = np.linspace(0, 30, 500)
-    values = matrix(TimeSeries(bandwidth=20), [np.sin(t), np.sin(t + 0.1), np.cos(2 * t)])
+    values = TimeSeries(bandwidth=20)([np.sin(t), np.sin(t + 0.1), np.cos(2 * t)])
     assert np.isfinite(values).all()
     assert values[0, 1] > values[0, 2] > 0
 
 
 def test_tables_arrays_and_lists_are_series():
     table = np.random.default_rng(0).normal(size=(5, 4))
-    expected = matrix(TimeSeries(bandwidth=3), table)
+    expected = TimeSeries(bandwidth=3)(table)
     for data in (table.tolist(), table[..., None], [row[:, None] for row in table]):
-        np.testing.assert_allclose(matrix(TimeSeries(bandwidth=3), data), expected)
+        np.testing.assert_allclose(TimeSeries(bandwidth=3)(data), expected)
 
 
 def test_the_bandwidth_is_the_median_distance_times_the_root_of_the_median_length():
@@ -114,9 +110,9 @@ def test_the_values_are_those_of_tslearn(data, bandwidth):
 
 
 def test_series_of_pandas_and_polars_are_series():
-    expected = matrix(TimeSeries(bandwidth=2), SERIES)
+    expected = TimeSeries(bandwidth=2)(SERIES)
     for library in (pd.Series, pl.Series):
-        values = matrix(TimeSeries(bandwidth=2), [library(row) for row in SERIES])
+        values = TimeSeries(bandwidth=2)([library(row) for row in SERIES])
         np.testing.assert_array_equal(values, expected)
     frames = [pd.DataFrame({"level": row}) for row in SERIES]
-    np.testing.assert_array_equal(matrix(TimeSeries(bandwidth=2), frames), expected)
+    np.testing.assert_array_equal(TimeSeries(bandwidth=2)(frames), expected)

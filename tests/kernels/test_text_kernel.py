@@ -32,27 +32,23 @@ DOCUMENTS = [
 ]
 
 
-def matrix(kernel, data):
-    return kernel.fit(data)(ALL, ALL)
-
-
 def test_text_equals_the_vectorizer_of_scikit_learn():
     stem = snowballstemmer.stemmer("english").stemWord
     plain = TfidfVectorizer(analyzer=words, max_df=0.5).fit_transform(DOCUMENTS).toarray()
-    np.testing.assert_allclose(matrix(Text(kernel="linear"), DOCUMENTS), plain @ plain.T)
+    np.testing.assert_allclose(Text(kernel="linear")(DOCUMENTS), plain @ plain.T)
     stemmed = TfidfVectorizer(analyzer=lambda t: [stem(w) for w in words(t)], max_df=0.5)
     rows = stemmed.fit_transform(DOCUMENTS).toarray()
-    np.testing.assert_allclose(matrix(Text("en", kernel="linear"), DOCUMENTS), rows @ rows.T)
+    np.testing.assert_allclose(Text("en", kernel="linear")(DOCUMENTS), rows @ rows.T)
     np.testing.assert_allclose(
-        matrix(Text("english", kernel=Gaussian(0.5)), DOCUMENTS),
+        Text("english", kernel=Gaussian(0.5))(DOCUMENTS),
         np.exp(-np.square(rows[:, None] - rows[None]).sum(axis=2) / 0.5),
     )
 
 
 def test_stems_bring_together_what_words_keep_apart():
     data = ["a running dog", "dogs run", "nothing alike here", "no word shared"]
-    assert matrix(Text(kernel="linear"), data)[0, 1] == 0
-    assert matrix(Text("en", kernel="linear"), data)[0, 1] > 0.5
+    assert Text(kernel="linear")(data)[0, 1] == 0
+    assert Text("en", kernel="linear")(data)[0, 1] > 0.5
 
 
 def test_text_says_in_its_label_what_it_did():
