@@ -119,6 +119,12 @@ CASES = {
         "x", "y", "group", factors=[0.5, 1, 2], **kernels("x,y"), **o
     ),
 }
+CASES |= {
+    "scan": lambda **o: reldep.scan("x,w,group,count", "y", "z", kernel=OF_SCAN, **o),
+    "scan, targets": lambda **o: reldep.scan("x", "y,z,w,group", kernel=OF_TARGETS, **o),
+}
+OF_TARGETS = {name: Laplace(1.0) for name in "xyzw"}
+OF_SCAN = OF_TARGETS | {"count": Gaussian(2.0)}
 Mixed = (Laplace(1.0), Gaussian(1.0), Delta())
 # The blocks of these rows are decided by labels or by their order, on a cluster too.
 DEALT = {
@@ -148,6 +154,14 @@ def test_rows_from_disk_give_the_answer_of_blocks_in_memory(case, rows, folder):
 def test_workers_give_the_answer_of_blocks_in_memory(case, rows, cluster):
     found = DEALT[case](data=partitioned(rows), engine=Blocks())
     same(found, DEALT[case](data=rows, engine=Blocks()))
+
+
+def test_workers_scan_columns(rows, cluster):
+    found = reldep.scan("x,w", "y", "z", data=partitioned(rows), engine=Blocks(), **WIDE)
+    expected = reldep.scan("x,w", "y", "z", data=rows, **WIDE)
+    assert found.n_observations == N
+    one, two = (pl.DataFrame(answer.to_frame()) for answer in (found, expected))
+    assert (one["estimate"] - two["estimate"]).abs().max() < 3 * one["standard_error"].min()
 
 
 def test_workers_give_the_same_numbers_even_if_one_is_killed(rows, cluster):
@@ -255,6 +269,11 @@ def test_conditions_and_incomplete_rows_hold_for_all_rows(rows, tmp_path):
             lambda **o: reldep.compare("x", "y", "z", clusters=["site", "group"], **o),
             "`clusters` of two columns needs",
         ),
+        (
+            lambda **o: reldep.scan("x,w", "y", "z", missing="drop", **o),
+            r"`missing='drop'` of scan\(\) needs",
+        ),
+        (lambda **o: reldep.compare("x", "y", "z", given="w", **o), "`given` needs"),
         (lambda **o: reldep.groups("x", "y", "site", **o), "the group 's55' with 12 of 2,400"),
         (lambda **o: reldep.compare("x", "y", "z", clusters="group", **o), "at least 20 clusters"),
     ],

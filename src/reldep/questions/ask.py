@@ -20,8 +20,8 @@ from reldep.exceptions import InputError, InputTypeError, ReldepWarning
 from reldep.files.read import as_table
 from reldep.files.table import Table
 from reldep.files.wide_columns import WideColumns
+from reldep.questions.dealing import stored_rows
 from reldep.questions.options import Options
-from reldep.questions.stored import stored_rows
 from reldep.words import counted, in_one_line
 
 # The defaults of the shared options, for questions that do not have all of them.

@@ -19,6 +19,7 @@ from reldep.checks.rows import dependent_rows_of_scan
 from reldep.checks.scans import ColumnChecks
 from reldep.data.frames import aligned, frame_library, index_rows, is_frame, with_plain_names
 from reldep.data.objects import read_variable
+from reldep.data.rows import Rows
 from reldep.data.variables import Labels, Numeric
 from reldep.engine.block_table import BlockTable
 from reldep.engine.blocks import FEWEST_ROWS as FEWEST_IN_A_BLOCK
@@ -29,6 +30,7 @@ from reldep.files.wide_columns import READ_BYTES, WideColumns, columns_of
 from reldep.kernels.choosing import as_kernel, assign
 from reldep.questions.ask import name_variables, read_variables
 from reldep.questions.covariates import columns_left
+from reldep.questions.stored_columns import StoredBatches
 from reldep.questions.study import Study, read_study
 from reldep.results.answer import Provenance
 from reldep.stats.scan import batch_estimates
@@ -185,7 +187,8 @@ class Columns:
         members = self._that_fit(self._left_of(members, is_part=bool(pattern)))
         if members and not self._is_dealt:
             self._deal(pattern, rows, *members[0][1:])
-        if self.blocks is not None and np.bincount(self.blocks[rows]).min() < FEWEST_IN_A_BLOCK:
+        own = None if self.blocks is None or self.study.stored else self.blocks[rows]
+        if own is not None and np.bincount(own).min() < FEWEST_IN_A_BLOCK:
             self._skip(members, "too few complete observations for blocks of rows")
             members = []
         if not members:
@@ -241,6 +244,8 @@ class Columns:
         if batch.weights is not None and self.price is None and len(related) > 2:
             pairs = [("", "")] * len(found.values)
             self.price = replace(found, pairs=tuple(pairs)).only(related.tolist()).loss()
+        if study.stored is not None:
+            rows = np.broadcast_to(0, study.stored.n_rows)  # only their number counts
         tests = self.kind.of(found, rows, len(study.dataset), batch.weights)
         tied = tests.ties()
         same = "both dependences are the same for every observation"
@@ -251,6 +256,11 @@ class Columns:
     def _deal(self, pattern: bytes, rows: IntArray, kernel: Kernel, variable: Variable) -> None:
         """Deal the rows into blocks, if a column shows that these spare much time."""
         self._is_dealt = True
+        if self.study.stored is not None:
+            batches = StoredBatches(self.study.stored, self.study)
+            self._batches[pattern] = batches
+            self.blocks = np.repeat(np.arange(len(batches.sizes)), batches.sizes)
+            return
         study, n_columns = self.study.part(rows) if pattern else self.study, len(self.columns.names)
         engine = study.options["engine"]
         n = len(self.study.dataset)
@@ -307,7 +317,7 @@ class Columns:
             variance="jackknife",
             kernels={**fixed, self.role: {"kernel": listed(list(self.kernels), 3)}},
             engine="batches" if self.blocks is None else "blocks",
-            rows=study.dataset.rows,
+            rows=study.dataset.rows if study.stored is None else Rows.of(study.stored.n_rows),
             dependence=INDEPENDENT_ROWS,
             n_dropped=study.dataset.n_dropped,
             library=self.library,

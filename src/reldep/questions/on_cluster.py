@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from reldep.questions.stored import Deal
+    from reldep.questions.dealing import Deal
 
 # The place of a row in the data, by which the rows of a block are put in order again: the sums then
 # do not depend on which worker sent its rows first.
