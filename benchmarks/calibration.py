@@ -190,7 +190,7 @@ def _published_z(values: list[Any]) -> Any:
 def large_cells() -> Iterator[Cell]:
     """Yield both sides of every size at which another engine takes over, and blocks.
 
-    Alike targets only: a tuned tie is off by a third of a standard error of so many rows.
+    Alike targets only: a tuned tie is off by a third of a standard error at these sizes.
     """
     engines = {
         "2,999": (2_999, {}, 100),

@@ -1,6 +1,6 @@
 """The paper's figures and tables, and the program's own demonstration.
 
-Each experiment writes figures, tables and a page that puts its numbers beside the paper's::
+Each experiment writes figures, tables and a page that puts its numbers next to the paper's::
 
     >>> from reproduction import names
     >>> names()
@@ -90,7 +90,7 @@ def _check_name(name: object) -> None:
     if name not in EXPERIMENTS:
         near = difflib.get_close_matches(name.lower(), EXPERIMENTS, n=1, cutoff=0.5)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise ValueError(f"name={name!r} is no experiment{hint}; pass one of {_listed()}.")
+        raise ValueError(f"name={name!r} is not an experiment{hint}; pass one of {_listed()}.")
 
 
 def _listed() -> str:

@@ -2,7 +2,7 @@
 
     python -m reproduction.build_languages parallel_help_pages.jsonl.gz OUTPUT
 
-INPUT has one JSON object a line: an ``id`` and the same page under each of the ten language
+INPUT has one JSON object per line: an ``id`` and the same page under each of the ten language
 codes. OUTPUT is ``src/reldep/datasets/data/help_pages.npz``. The text goes through the
 package's own pipeline (``reldep.kernels.documents``): Snowball stems, and as stop words
 the stems found in more than half of the pages, so no word list from elsewhere is needed. What is
@@ -56,7 +56,7 @@ def read_pages(path: Path) -> list[dict[str, str]]:
 
 
 def smallest(values: np.ndarray) -> np.ndarray:
-    """Turn to the smallest whole-number type that holds the values."""
+    """Turn to the smallest whole-number type that fits the values."""
     return values.astype(np.min_scalar_type(int(values.max())))
 
 

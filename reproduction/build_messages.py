@@ -3,7 +3,7 @@
     python -m reproduction.build_messages OUTPUT --domain gtk30 --language fr --language it
 
 Reads ``LOCALES/<language>/LC_MESSAGES/<domain>.mo`` (gettext) and writes ``OUTPUT/<language>.txt``,
-one message a line: those that are translated into every language and have five or more words in
+one message per line: those that are translated into every language and have five or more words in
 English. English itself, the language of the keys, is always written. The folder is what
 ``python -m reproduction languages --data OUTPUT`` takes.
 """

@@ -2,7 +2,7 @@
 
     python -m reproduction.build_tables INPUT OUTPUT
 
-INPUT holds the folders ``nutrimouse`` (diet, genotype, lipid and gene .csv) and ``acc``
+INPUT contains the folders ``nutrimouse`` (diet, genotype, lipid and gene .csv) and ``acc``
 (acc_clinic, acc_rna and acc_cnv .csv); OUTPUT is ``src/reldep/datasets/data``. Numbers are
 copied digit by digit; the rows of the three acc tables are matched by patient code.
 """
@@ -25,7 +25,7 @@ Table = list[list[str]]
 def main() -> None:
     """Read the command line and write the six tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("input", type=Path, help="folder that holds nutrimouse/ and acc/")
+    parser.add_argument("input", type=Path, help="folder that contains nutrimouse/ and acc/")
     parser.add_argument("output", type=Path, help="folder of the package's data files")
     arguments = parser.parse_args()
     tables = nutrimouse(arguments.input / "nutrimouse") | acc(arguments.input / "acc")

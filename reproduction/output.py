@@ -71,7 +71,7 @@ def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def image(name: str, caption: str) -> str:
-    """Show a figure that lies beside the page, with its caption."""
+    """Show a figure that is next to the page, with its caption."""
     return f"![{caption}]({name}.png)\n\n*{caption}*"
 
 

@@ -1,4 +1,4 @@
-"""What the paper prints, to stand beside our numbers.
+"""What the paper prints, to compare with our numbers.
 
 Bounliphone, W., Gretton, A., Tenenhaus, A. and Blaschko, M. (2015), A low variance consistent
 test of relative dependency, ICML, PMLR 37, 20-29: its three tables on languages, and the figures
@@ -60,7 +60,7 @@ SYNTHETIC: dict[tuple[float, float], tuple[float, float]] = {
     (1.7, 3000): (1e-13, 0.005),
 }
 
-# Distance in standard deviations from the centre of an ellipse that holds 95% of a normal law in
+# Distance in standard deviations from the centre of an ellipse that contains 95% of a normal law in
 # the plane: the root of the 95% quantile of chi-squared with two degrees of freedom.
 RADIUS_95 = 2.447746830680816
 
@@ -74,7 +74,7 @@ class PrintedEllipse:
     hsic : tuple of float
         The centre: HSIC of the location with expression, and with copy number.
     standard_errors : tuple of float
-        Of both, if the printed ellipse holds 95%.
+        Of both, if the printed ellipse contains 95%.
     correlation : float
     printed : str
         The p-value that the paper prints.

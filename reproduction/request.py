@@ -12,9 +12,9 @@ SIZES = ("quick", "full")
 
 # Which experiments take data of the user's own, and what these are.
 OWN_DATA = {
-    "languages": "the folder of the Europarl corpus (it holds txt/<language>/ep-*.txt) or of any "
-    "parallel texts (<language>.txt with one document a line, or <language>/ with one file a "
-    "document)",
+    "languages": "the folder of the Europarl corpus (it contains txt/<language>/ep-*.txt) or of "
+    "any parallel texts (<language>.txt with one document per line, or <language>/ with one file "
+    "per document)",
     "tumour": "the file ge_cgh_locIGR.rda of the R package gliomaData",
 }
 

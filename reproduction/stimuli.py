@@ -1,7 +1,7 @@
 """Two streams of stimuli and one response over time: the size and power of the test.
 
 The paper asks whether a response depends more on what is seen or on what is heard. Such streams
-change slowly, so neighbouring rows resemble each other; a test that takes the rows as independent
+change slowly, so adjacent rows are correlated; a test that treats the rows as independent
 then finds differences that are not there. `max_lag` repairs it.
 """
 
@@ -37,14 +37,14 @@ POWER_AUTOCORRELATION = 0.8
 
 _INTRODUCTION = """\
 One response follows two streams of stimuli, one seen and one heard, with weights of our choosing.
-Both streams and the noise change slowly: the correlation between neighbours in time is given
+Both streams and the noise change slowly: the correlation between adjacent time points is given
 below (first-order autoregressions). With equal weights the response depends equally on both, and
 a two-sided test at 5% should reject in 5% of the samples. The data are generated, so the truth
 is known; the paper has no such experiment, it is its motivating question."""
 
 _SIZE = """\
 All are `reldep.compare` with its default inference. The test for independent rows rejects a true
-hypothesis more often the slower the streams change. With `max_lag` whole blocks of neighbouring
+hypothesis more often the slower the streams change. With `max_lag` whole blocks of adjacent
 rows are left out in turn, in place of single rows, which brings the share of false alarms to 3 to
 7% at 400 time points. "auto" chooses the lag from the data."""
 

@@ -73,7 +73,7 @@ _REDRAWN = """\
 The paper shows its result as two ellipses around the pair of HSICs, one for each test. We read
 their centres, widths and tilts off the printed figure and drew them again below. The caption calls
 them two-sigma ellipses, but only as ellipses that hold 95% of the normal law, whose outline is
-2.45 standard deviations away, do they fit the p-values printed beside them:"""
+2.45 standard deviations away, do they fit the p-values printed next to them:"""
 
 _ACC = """\
 ## Tumours with a known truth
@@ -202,7 +202,7 @@ def _rows(
 
 
 def _figure(results: dict[tuple[str, str, str], dict[str, Any]]) -> Figure:
-    """Draw the paper's ellipses, and beside them those of the paper's tests on our data."""
+    """Draw the paper's ellipses, and next to them those of the paper's tests on our data."""
     from matplotlib.figure import Figure
 
     n = 1 + len(results)

@@ -60,7 +60,7 @@ def read_europarl(
     Parameters
     ----------
     directory : path
-        The folder that holds ``txt``, or ``txt`` itself.
+        The folder that contains ``txt``, or ``txt`` itself.
     languages : sequence of str, default the ten of the paper
         ISO 639-1 codes; one block each, in this order.
     n_documents : int or None, default 3000
@@ -163,7 +163,7 @@ def _language_folders(directory: Path, languages: list[str]) -> dict[str, Path]:
     if lacking:
         present = sorted(folder.name for folder in root.iterdir() if folder.is_dir())
         raise FileNotFoundError(
-            f"{str(root)!r} has no folder for {', '.join(lacking)}; it holds "
+            f"{str(root)!r} has no folder for {', '.join(lacking)}; it contains "
             f"{', '.join(present) or 'no folders'}. Expected: {_LAYOUT}"
         )
     empty = [language for language, folder in folders.items() if not any(folder.glob("ep-*.txt"))]
@@ -210,7 +210,7 @@ def _documents(path: Path, unit: Unit) -> dict[_Key, str]:
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         mark = _MARK.match(line)
         if mark is None:
-            # What stands before the first mark belongs to no document; <P> is no text.
+            # What stands before the first mark belongs to no document; <P> is not text.
             if getattr(key, unit) and not line.startswith("<") and not line.isspace():
                 lines.setdefault(key, []).append(line)
         elif mark[1].upper() == "CHAPTER":

@@ -22,10 +22,10 @@ _OBJECT = "ge_cgh_locIGR"
 
 _EXPECTED = (
     f"expected the file of the R package gliomaData: an object {_OBJECT} with multiblocks = "
-    "list(GE, CGH, y), one row a tumour in each"
+    "list(GE, CGH, y), one row per tumour in each"
 )
 
-# What rdata, and what it uses to unpack and convert, raise on bytes that are no R data file,
+# What rdata, and what it uses to unpack and convert, raise on bytes that are not an R data file,
 # or only a part of one.
 _UNREADABLE = (
     AssertionError,
@@ -195,7 +195,7 @@ def _labels(indicators: pl.DataFrame, path: str | os.PathLike[str]) -> pl.Series
 def _check_codes(
     glioma: Mapping[str, Any], location: pl.Series, path: str | os.PathLike[str]
 ) -> None:
-    """Compare with the location codes that the object holds a second time."""
+    """Compare with the location codes that the object contains a second time."""
     # The package's help page calls the entry ylabel; R's `$y` finds it under both names.
     codes = next((glioma[name] for name in ("y", "ylabel") if name in glioma), None)
     if codes is None:

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 FEWEST_DOCUMENTS = 4
 
 LAYOUT = (
-    "Expected is one file a language with one document a line (fr.txt, it.txt, ...), or one "
-    "folder a language with one file a document (fr/a.txt, it/a.txt, ...)."
+    "Expected is one file per language with one document per line (fr.txt, it.txt, ...), or one "
+    "folder per language with one file per document (fr/a.txt, it/a.txt, ...)."
 )
 
 # An ISO 639 code of two or three letters, perhaps with a script or a country: pt, pt-BR, zh_Hans.
@@ -53,9 +53,9 @@ def read_parallel(
 
     The folder has one of two layouts, in UTF-8:
 
-    - one file a language with one document a line, ``fr.txt``, ``it.txt``, ...: line i is the
+    - one file per language with one document per line, ``fr.txt``, ``it.txt``, ...: line i is the
       same document in every file, and an empty line is a document that is not translated;
-    - one folder a language with one file a document, ``fr/a.txt``, ``it/a.txt``, ...: files of
+    - one folder per language with one file per document, ``fr/a.txt``, ``it/a.txt``, ...: files of
       the same name (below the folder of the language) are the same document.
 
     A file or folder is named by the code of its language (ISO 639: ``fr``, ``pt-BR``) or by its

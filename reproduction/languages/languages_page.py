@@ -59,7 +59,7 @@ corpus English sides with the Romance languages."""
 
 _TREE_REMARK = """\
 The tree parts Finnish from the others and the Germanic from the Romance languages, but puts English
-among the Romance ones and Danish beside Dutch instead of Swedish. A likely reason, not a proven
+among the Romance ones and Danish next to Dutch instead of Swedish. A likely reason, not a proven
 one: all pages are translations from English, and how close a translation stays to the original
 differs from team to team."""
 
@@ -100,12 +100,12 @@ def _papers_tables(rows: Rows) -> list[str]:
 
 
 def _neighbours(rows: Rows) -> str:
-    """Describe what becomes of the default if neighbouring documents may depend on each other."""
+    """Describe what becomes of the default if adjacent documents may depend on each other."""
     plain, lagged = ([row for row in rows if row["test"] == test] for test in ("default", LAGGED))
     cautioned = sum("DependentRows" in row["cautions"] for row in plain)
     text = (
         f"All these tests take the documents as independent. In {cautioned} of {len(plain)} "
-        "questions the default cautions that neighbouring documents act alike, as they do where "
+        "questions the default cautions that adjacent documents are correlated, as they do where "
         'they treat the same topic, so that p is too small; `max_lag="auto"` allows for it.'
     )
     if not lagged:

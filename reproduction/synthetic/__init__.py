@@ -111,7 +111,7 @@ def _error_ratio(columns: Records, method: str) -> float:
 
 
 def candidate_rows(cells: list[tuple[Cell, Records]]) -> Rows:
-    """Return the median z of the joint test under each candidate, beside the paper's z."""
+    """Return the median z of the joint test under each candidate, next to the paper's z."""
     from scipy.stats import norm
 
     rows = []

@@ -1,4 +1,4 @@
-"""The page of the synthetic experiment: our numbers beside the paper's."""
+"""The page of the synthetic experiment: our numbers next to the paper's."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ split test uses half of the sample for each HSIC, so its cloud is wider and has 
 the dotted diagonal the source depends more on the first target.
 
 The paper prints one p-value a panel and test, from a sample whose random seed is not stated; here
-is the distribution of ours, with the default beside it."""
+is the distribution of ours, with the default next to it."""
 
 _RATIO = """\
 The error ratio is the standard error that the test estimates, divided by the true spread of the

@@ -168,13 +168,13 @@ def test_a_missing_directory_is_named_with_the_layout(tmp_path: Path) -> None:
 
 def test_an_empty_directory_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
-        FileNotFoundError, match=r"has no folder for fi, it, .*; it holds no folders"
+        FileNotFoundError, match=r"has no folder for fi, it, .*; it contains no folders"
     ):
         read_europarl(tmp_path)
 
 
 def test_a_missing_language_is_named_beside_those_that_are_there(corpus: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="has no folder for sv; it holds da, en, fr"):
+    with pytest.raises(FileNotFoundError, match="has no folder for sv; it contains da, en, fr"):
         read_europarl(corpus, ["en", "sv"])
 
 

@@ -171,7 +171,7 @@ def test_files_of_different_length_are_refused(tmp_path: Path) -> None:
 def test_both_layouts_at_once_are_refused(tmp_path: Path) -> None:
     write_lines(tmp_path, two("en"))
     write_files(tmp_path, two("fr"))
-    with pytest.raises(ValueError, match=r"files \(en\) and folders \(fr\).*one file a language"):
+    with pytest.raises(ValueError, match=r"files \(en\) and folders \(fr\).*one file per language"):
         read_parallel(tmp_path)
 
 

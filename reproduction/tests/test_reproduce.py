@@ -25,12 +25,14 @@ def test_the_experiments_have_names_and_a_line_each():
     ("name", "near"), [("tumor", "tumour"), ("Synthetic", "synthetic"), ("language", "languages")]
 )
 def test_a_misspelt_name_gets_the_nearest_one(tmp_path, name, near):
-    with pytest.raises(ValueError, match=rf"name='{name}' is no exp.*did you mean '{near}'"):
+    with pytest.raises(ValueError, match=rf"name='{name}' is not an exp.*did you mean '{near}'"):
         reproduce(name, out=tmp_path)
 
 
 def test_a_name_like_no_other_gets_the_list(tmp_path):
-    with pytest.raises(ValueError, match="'xyz' is no experiment; pass one of 'synthetic', 'lang"):
+    with pytest.raises(
+        ValueError, match="'xyz' is not an experiment; pass one of 'synthetic', 'lang"
+    ):
         reproduce("xyz", out=tmp_path)
     with pytest.raises(TypeError, match="name is of type int; pass one of 'synthetic'"):
         reproduce(3, out=tmp_path)

@@ -160,7 +160,7 @@ def make_two_stimuli(
         "One response and two stimulus streams over time, generated: response = "
         f"{visual_weight:g} visual + {audio_weight:g} audio + {noise:g} noise; the streams and "
         "the noise are independent normal first-order autoregressions of variance 1 with "
-        f"neighbour correlation {autocorrelation:g}. Truth: the response depends "
+        f"lag-one correlation {autocorrelation:g}. Truth: the response depends "
         f"{_stronger(visual_weight, audio_weight)}. No licence needed."
     )
     blocks = {"response": response, "visual": visual, "audio": audio}
