@@ -8,7 +8,7 @@ import shlex
 import numpy as np
 import pytest
 
-from reldep.cli.app import run
+from reldep.cli import main
 from reldep.questions import SENTENCES
 
 from .served import code, latest, numbers
@@ -122,7 +122,7 @@ def test_command_and_code_repeat_the_answer(visitor, tmp_path, monkeypatch, caps
     words = shlex.split(code(page, "command"))
     assert words[0] == "reldep"
     capsys.readouterr()
-    assert run([*words[1:], "--json"]) == 0
+    assert main([*words[1:], "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     known = {}
     exec(code(page, "python"), known)  # noqa: S102

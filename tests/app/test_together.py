@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import shlex
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
-from reldep.questions.request import Request
+from reldep.cli import main
 
 from .browsing import answered, choose, fill, new_page
 from .served import Visitor, code, latest, numbers
@@ -41,7 +42,7 @@ def ask(visitor, person, round_):
 
 
 @pytest.mark.filterwarnings("ignore::reldep.exceptions.ReldepWarning")
-def test_four_people_at_once_get_their_own_numbers(server, tmp_path, monkeypatch):
+def test_four_people_at_once_get_their_own_numbers(server, tmp_path, monkeypatch, capsys):
     visitors = {person: Visitor(server) for person in PEOPLE}
     assert len({visitor.cookie for visitor in visitors.values()}) == 4
     with ThreadPoolExecutor(4) as pool:
@@ -50,14 +51,14 @@ def test_four_people_at_once_get_their_own_numbers(server, tmp_path, monkeypatch
             found = {one: work.result() for one, work in asked.items()}
     monkeypatch.chdir(tmp_path)
     for person, (page, shown) in found.items():
-        question, places = PEOPLE[person]
-        file = f"{person}1.csv"
+        file, command = f"{person}1.csv", code(page, "command")
+        assert command.startswith(f"reldep {PEOPLE[person][0]} {file} ")
         (tmp_path / file).write_text(table(person, 1))
-        alone = Request.from_words(question=question, files=(file,), words=places).run()
-        expected = dict(numbers(json.loads(alone.to_json())))
+        capsys.readouterr()
+        assert main([*shlex.split(command)[1:], "--json"]) == 0
+        expected = dict(numbers(json.loads(capsys.readouterr().out)))
         assert len(expected) > 3
         assert dict(numbers(shown)) == pytest.approx(expected, rel=1e-9), person
-        assert f"reldep {question} {file}" in code(page, "command")
         assert [other for other in PEOPLE if other != person and other in page] == []
         saved = visitors[person].send("GET", "/session.json").text
         report = visitors[person].send("GET", "/report.html").text

@@ -171,7 +171,7 @@ reldep.cli.main([])
 @pytest.mark.parametrize("words", [["--help"], ["--version"], ["demo", "--help"]])
 def test_what_asks_no_question_loads_nothing_heavy(environment, words):
     code = (
-        f"import sys; from reldep.cli.app import run; run({words!r});"
+        f"import sys; from reldep.cli import main; main({words!r});"
         "print(*sys.modules, file=sys.stderr)"
     )
     done = subprocess.run(

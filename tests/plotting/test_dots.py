@@ -1,15 +1,13 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 
 import numpy as np
+import polars as pl
 from matplotlib.text import Text
 
 import reldep
 from reldep import plotting
-from reldep.data.rows import Rows
-from reldep.plotting.dots import MOST_VECTOR_DOTS
 
 
 def influence_of(answer, picture_of):
@@ -33,32 +31,27 @@ def test_most_influential_rows_are_labelled_with_their_row_in_the_input(triple, 
 
 
 def test_many_dots_are_drawn_as_an_image_inside_vector_pictures():
-    psi = np.zeros(MOST_VECTOR_DOTS + 1)
-    assert plotting.influence(psi).lines[1].get_rasterized()
-    assert not plotting.influence(psi[1:]).lines[1].get_rasterized()
-    assert not plotting.influence(psi).texts
+    for n, is_image in ((100, False), (10_000, True)):
+        ax = plotting.influence(np.zeros(n))
+        assert ax.lines[1].get_rasterized() is is_image
+        assert not ax.texts
 
 
-def test_lines_of_a_file_are_places_and_names_at_once(joint, picture_of):
-    rows = Rows.labelled(np.arange(80) + 21, "line")
-    ax = influence_of(with_rows(joint, rows), picture_of)
-    label = ax.texts[0]
-    assert label.get_text() == str(int(label.xy[0]))
-    assert int(label.xy[0]) == 21 + joint.influential(1)["row"][0]
-    assert ax.get_xlabel() == "line of the file"
-
-
-def test_identifiers_name_dots_that_stand_by_position(joint, picture_of):
-    ids = [f"p$_{i}$" for i in range(80)]
-    ax = influence_of(with_rows(joint, Rows.labelled(ids, "patient")), picture_of)
-    most = int(joint.influential(1)["row"][0])
-    assert ax.texts[0].get_text() == rf"p\$_{most}\$"
-    assert ax.texts[0].xy[0] == most
-    assert ax.get_xlabel() == "position in the input"
-
-
-def with_rows(result, rows):
-    return replace(result, provenance=replace(result.provenance, rows=rows))
+def test_rows_of_a_file_stand_by_their_line_and_named_ones_by_position(
+    triple, picture_of, tmp_path
+):
+    names = [f"p$_{i}$" for i in range(80)]
+    frame = pl.DataFrame({**dict(zip("xyz", triple, strict=True)), "patient": names})
+    frame.write_csv(tmp_path / "data.csv")
+    most = int(reldep.compare(*triple).influential(1)["row"][0])
+    for options, text, place, axis in (
+        ({}, str(most + 2), most + 2, "line of the file"),
+        ({"id": "patient"}, rf"p\$_{most}\$", most, "position in the input"),
+    ):
+        table = reldep.read(tmp_path / "data.csv", **options)
+        ax = influence_of(reldep.compare("x", "y", "z", data=table), picture_of)
+        assert (ax.texts[0].get_text(), ax.texts[0].xy[0]) == (text, place)
+        assert ax.get_xlabel() == axis
 
 
 def test_volcano_labels_the_smallest_pvalues_and_marks_the_significant():

@@ -87,12 +87,6 @@ def test_names_are_written_in_a_font_that_has_them():
     assert "STIXGeneral" not in families["x ~ z"]
 
 
-def test_signs_that_no_font_has_change_no_font():
-    from reldep.plotting.style import _fonts_with
-
-    assert _fonts_with(frozenset("\U000e0fff")) == ()
-
-
 PAIR, LINKS = [[1, 0.5], [0.5, 1]], [[0, 1, 0.2, 2]]
 
 

@@ -7,7 +7,6 @@ import pytest
 
 import reldep
 from reldep import plotting
-from reldep.plotting.style import GREY
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +23,7 @@ def tick_names(ax):
 def intervals(ax):
     """The drawn intervals, from the top; helping lines are grey."""
     drawn = [line for line in ax.lines if len(line.get_xdata()) == 2]
-    return [line.get_xdata() for line in drawn if line.get_color() != GREY]
+    return [line.get_xdata() for line in drawn if line.get_color() != "#595959"]
 
 
 def markers(ax):

@@ -14,9 +14,9 @@ from xml.etree import ElementTree
 import matplotlib as mpl
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgb
 
 import reldep
-from reldep.data.rows import Rows
 from report.conftest import HOSTILE, KINDS
 from report.parsed import Document
 
@@ -232,10 +232,9 @@ def test_report_can_be_made_from_a_source_tree_that_is_not_installed(tmp_path):
     assert str(tmp_path) in done.stdout
 
 
-def test_sections_head_their_first_column_by_its_own_name(comparison):
-    rows = Rows.labelled([f"p{i}" for i in range(90)], "statistic")
-    named = replace(comparison, provenance=replace(comparison.provenance, rows=rows))
-    html = named.to_html()
+def test_sections_head_their_first_column_by_its_own_name(variables):
+    data = dict(zip("xyz", variables, strict=True)) | {"statistic": [f"p{i}" for i in range(90)]}
+    html = reldep.compare("x", "y", "z", data=reldep.read(data, id="statistic")).to_html()
     assert '<th scope="col">statistic</th><th scope="col" class="number">influence</th>' in html
 
 
@@ -249,11 +248,12 @@ COLOURS = re.compile(r"--(\w[\w-]*): (#[0-9a-f]{3,6})")
 
 
 def contrast(one, other):
-    from matplotlib.colors import to_rgb
-
-    from reldep.plotting.matrices import _luminance
-
-    light, dark = sorted((_luminance(to_rgb(one)), _luminance(to_rgb(other))), reverse=True)
+    """The contrast of two colours, as the Web's rules define it."""
+    linear = [
+        [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
+        for colour in (one, other)
+    ]
+    light, dark = sorted(np.array(linear) @ [0.2126, 0.7152, 0.0722], reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
 
