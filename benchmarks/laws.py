@@ -338,11 +338,6 @@ def long_memory(rng: Generator, m: int, d: float = 0.4) -> Array:
     return drawn / np.sqrt(np.sum(weights**2))
 
 
-def season(rng: Generator, m: int, period: int) -> Array:
-    """Draw a wave of a calendar period with a random phase, variance 1."""
-    return np.sqrt(2) * np.sin(2 * np.pi * np.arange(m) / period + rng.uniform(0, 2 * np.pi))
-
-
 def series(one: Callable[[Generator, int], Array], other: Any = None) -> Any:
     """Make y = x + e and z = x + f of series; `other` draws f where it is of another kind."""
 
@@ -354,10 +349,11 @@ def series(one: Callable[[Generator, int], Array], other: Any = None) -> Any:
 
 
 def in_season(period: int, rho: float) -> Any:
-    """Make three series with one season and memory of their own."""
+    """Make three series with one season, a wave of variance 1, and memory of their own."""
 
     def draw(rng: Generator, m: int) -> Sample:
-        wave = season(rng, m, period)
+        phase = rng.uniform(0, 2 * np.pi)
+        wave = np.sqrt(2) * np.sin(2 * np.pi * np.arange(m) / period + phase)
         return tuple(wave + autoregression(rng, m, rho) for _ in range(3))
 
     return draw
