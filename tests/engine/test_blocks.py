@@ -149,8 +149,8 @@ def test_the_number_of_blocks():
     [
         ({"clusters": np.arange(600) % 19}, "needs at least 20 clusters, and there are 19"),
         ({"max_lag": 20}, "needs at least 20 runs of 3 times `max_lag=20` rows, and there are 9"),
-        ({"variance": "fixed-kernel"}, "no standard errors with `variance='fixed-kernel'`"),
-        ({"clusters": (CLUSTERS, np.arange(600) % 30)}, "or two clusterings; use `engine='tiled'"),
+        ({"variance": "fixed-kernel"}, "cannot be combined with `variance='fixed-kernel'`"),
+        ({"clusters": (CLUSTERS, np.arange(600) % 30)}, "with two `clusters`; use `engine='tiled'"),
     ],
 )
 def test_what_was_not_shown_to_hold_is_refused_by_name(options, message):

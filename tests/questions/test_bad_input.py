@@ -78,7 +78,7 @@ compare(X, Y, 2 * Y + 1) -> There is nothing to test
 compare(X, Y, Z, measure='dcor', kernel='gaussian') -> `measure='dcor'` is defined by distances
 compare(X, Y, Z, names=('a', 'b')) -> pass 3 different names, for source, first, second
 compare(X, Y, Z, names=('a', 'b', 'b')) -> different names
-compare(X, Y, Z, max_lag=40) -> `max_lag=40` does not fit 40 observations; … from 0 to 39
+compare(X, Y, Z, max_lag=40) -> `max_lag=40` does not fit 40 … pass a whole number below 40
 compare(X, Y, Z, max_lag=-1) -> does not fit 40 observations
 compare(X, Y, Z, max_lag=1.5) -> whole number
 compare(X, Y, Z, max_lag=True) -> whole number

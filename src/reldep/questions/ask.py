@@ -37,6 +37,8 @@ EXCLUSIVE = (
     ("`variance='fixed-kernel'`", "`max_lag`", "leave one out"),
     ("`given`", "two `clusters`", "pass one of them in `given`"),
     ("`test='permutation'`", "`given`", "leave one out"),
+    ("`engine='blocks'`", "`variance='fixed-kernel'`", "use `engine='tiled'`"),
+    ("`engine='blocks'`", "two `clusters`", "use `engine='tiled'`"),
 )
 
 
@@ -164,10 +166,8 @@ def _variables(argument: str, kind: str, words: Any, table: Table) -> dict[str, 
     texts = [*words.values()] if isinstance(words, Mapping) else [words]
     asked = [one for text in texts for one in (text if isinstance(text, (list, tuple)) else [text])]
     if not asked or not all(isinstance(one, str) for one in asked):
-        raise InputTypeError(
-            f"`{argument}` is of type {type(words).__name__}, and `data` is given; name columns of "
-            "the data, such as 'age', 'C*' or 'lipids=C14:C22'."
-        )
+        kind = type(words).__name__
+        raise InputTypeError(f"`{argument}` is of type {kind}, and `data` is given; name columns.")
     if kind in ("label", "labels"):
         found = {word: table.select(word) for word in asked}
         several = next((word for word in found if len(found[word]) > 1), None)
@@ -249,7 +249,8 @@ def complete(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return all shared options of a call; raise InputError if some exclude each other."""
     found = {**DEFAULTS, **options}
     is_set = {f"`{name}`": found[name] is not None for name in ("clusters", "max_lag", "given")}
-    is_set["two `clusters`"] = isinstance(found["clusters"], tuple)
+    is_set["two `clusters`"] = isinstance(found["clusters"], tuple) and len(found["clusters"]) == 2
+    is_set["`engine='blocks'`"] = getattr(found["engine"], "name", found["engine"]) == "blocks"
     is_set["`variance='fixed-kernel'`"] = found["variance"] == "fixed-kernel"
     is_set["`test='permutation'`"] = found.get("test") == "permutation"
     for one, other, way_out in EXCLUSIVE:
@@ -272,8 +273,8 @@ def check_lag(lag: Any, n: int, time: TimeOrder | None = None) -> None:
     is_whole = isinstance(lag, (int, np.integer)) and not isinstance(lag, bool)
     if not (is_whole and 0 <= lag < n) and not (isinstance(lag, str) and lag == "auto"):
         raise InputError(
-            f"`max_lag={lag!r}` does not fit {n} observations; pass a whole number from 0 to "
-            f'{n - 1}, or "auto".'
+            f"`max_lag={lag!r}` does not fit {n} observations; pass a whole number below {n}, or "
+            "`max_lag='auto'`."
         )
 
 
@@ -322,10 +323,8 @@ def read_variables(argument: str, data: Any, *, at_least: int = 0) -> dict[str, 
     elif isinstance(data, np.ndarray) and data.ndim == 2:
         blocks = [(f"{noun} {i}", column) for i, column in enumerate(data.T)]
     else:
-        raise InputTypeError(
-            f"`{argument}` is of type {type(data).__name__}; pass a mapping of names to data, a "
-            "data frame or a two-dimensional array."
-        )
+        kind = type(data).__name__
+        raise InputTypeError(f"`{argument}` is of type {kind}; pass a mapping to data, or a frame.")
     names = [in_one_line(str(name)) for name, _ in blocks]
     if "" in names:
         raise InputError(f"`{argument}` has a variable without a name; give it one.")

@@ -163,8 +163,8 @@ def as_numbers(variable: Variable, kernel: Kernel) -> tuple[FloatArray, Kernel, 
             return size * (values == values[both[1]]), Linear(), False
         return values, kernel, False
     raise InputError(
-        f"`given` takes numbers and labels apart from what covariates explain, and {variable.name} "
-        f"has kernel {kernel}, which compares neither; pass numbers or labels in its place."
+        f"`given` takes numbers and labels, not {variable.name} with kernel {kernel}; leave "
+        "it out, or pass numbers or labels in its place."
     )
 
 

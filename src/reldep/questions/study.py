@@ -14,7 +14,7 @@ from reldep.checks.rows import ranks_of
 from reldep.checks.subjects import MOST_ROWS
 from reldep.data.dataset import AlignedData, read_clusterings, read_dataset
 from reldep.data.rows import Rows
-from reldep.engine import Blocks, Influence, Pair, Plan, compute_influence, make_plan
+from reldep.engine import Influence, Pair, Plan, compute_influence, make_plan
 from reldep.exceptions import InputError
 from reldep.kernels.choosing import as_kernel, assign
 from reldep.kernels.custom import Precomputed
@@ -127,19 +127,13 @@ class Study(Data):
             rules = {name: fit.describe() for name, fit in self.fitted.items()}
             kernels = {n: {**one, "rule": rules[n].get("rule")} for n, one in found.kernels.items()}
             return replace(found, kernels=kernels, library=self.dataset.library)
-        engine, together = self.options["engine"], self.units_of_blocks
-        if together is None and (engine == "blocks" or isinstance(engine, Blocks)):
-            raise InputError(
-                "`engine='blocks'` has no standard errors with `variance='fixed-kernel'` or two "
-                "clusterings; use `engine='tiled'`."
-            )
         computed = compute_influence(
             self.fitted,
             pairs,
-            engine,
+            self.options["engine"],
             bandwidths=self.options["variance"] == "jackknife",
             means=beside,
-            dependence=together,
+            dependence=self.units_of_blocks,
         )
         return replace(
             computed,
