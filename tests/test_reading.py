@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -27,6 +30,8 @@ SEX = np.array(["f", "m"])[RNG.integers(0, 2, M)]
         (AGE.tolist(), Numeric),
         ([[a, 1.0 + i] for i, a in enumerate(AGE)], Numeric),
         (AGE.astype(object), Numeric),
+        (AGE.astype(np.longdouble), Numeric),
+        ([Decimal(1), Fraction(1, 2), np.longdouble(1), np.float32(2), 3] * (M // 5), Numeric),
         (np.ma.masked_array(AGE), Numeric),
         (pd.Series(AGE.round(), dtype="Int64"), Numeric),
         (pa.array(AGE), Numeric),

@@ -10,7 +10,6 @@ import pytest
 
 import reldep
 from reldep.data.dataset import read_dataset
-from reldep.data.frames import native_name
 from reldep.data.objects import read_variable
 from reldep.kernels import Columns
 
@@ -67,12 +66,17 @@ def test_levels_of_names_are_joined_and_a_frame_of_one_column_has_its_name():
     columns = pd.MultiIndex.from_tuples([("blood", "HDL"), ("blood", "LDL")])
     frame = pd.DataFrame(np.ones((4, 2)), columns=columns)
     assert read_variable(frame, "v").columns == ("blood_HDL", "blood_LDL")
-    assert native_name(frame[("blood", "HDL")]) == "blood_HDL"
-    for make in (pd.DataFrame, pl.DataFrame, pa.table):
-        assert native_name(make({"bmi": [1.0]})) == "bmi"
-        assert native_name(make({"bmi": [1.0], "age": [2.0]})) is None
-    assert native_name(pd.Series([1.0], name=7)) == "7"
-    assert native_name(np.ones(3)) is None
+    levels = pd.DataFrame({("blood", "HDL"): B})
+    for data, name in (
+        (levels[("blood", "HDL")], "blood_HDL"),
+        (pd.DataFrame({"bmi": B}), "bmi"),
+        (pl.DataFrame({"bmi": B}), "bmi"),
+        (pa.table({"bmi": B}), "bmi"),
+        (pl.DataFrame({"bmi": B, "age": X}), "x"),
+        (pd.Series(B, name=7), "7"),
+        (B, "x"),
+    ):
+        assert reldep.dependence(data, Z).dependences.pairs[0][0] == name
 
 
 LETTERS = [f"p{i}" for i in range(M)]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import datetime
 import re
-from decimal import Decimal
-from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -16,7 +14,6 @@ import reldep
 from reldep.data.dataset import read_dataset
 from reldep.data.objects import read_variable
 from reldep.data.strings.numbers import Disagreement, Evidence, Form, find_form
-from reldep.data.variables import Numeric
 
 M = 40
 RNG = np.random.default_rng(3)
@@ -142,23 +139,6 @@ def test_dates_are_days_since_the_first(days):
     variable = read_variable(days, "v")
     np.testing.assert_allclose(variable.values.ravel(), [0, 2, 5])
     assert "days since the first, 2024-01-3" in str(variable.notes[0])
-
-
-@pytest.mark.parametrize(
-    "numbers",
-    [
-        [np.longdouble(1), np.longdouble(2)],
-        [Decimal(1), Decimal(2)],
-        [Fraction(1), Fraction(2)],
-        [np.float32(1), 2],
-        np.array([1, 2], dtype=np.longdouble),
-    ],
-    ids=str,
-)
-def test_every_kind_of_number_is_a_number(numbers):
-    variable = read_variable(numbers, "v")
-    assert isinstance(variable, Numeric)
-    np.testing.assert_array_equal(variable.values.ravel(), [1, 2])
 
 
 def test_codes_the_user_names_are_missing_in_numbers_and_labels():

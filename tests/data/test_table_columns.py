@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reldep.data.checks import listing, nearest_names
 from reldep.data.selectors import (
     ColumnType,
     parse_named,
@@ -214,15 +213,3 @@ def test_a_weight_is_a_pair_and_a_number(text, expected):
 def test_what_is_no_pair_and_weight_is_refused(text):
     with pytest.raises(ValueError, match=f"a finite number, such as 'a~b=1'; got '{text}'"):
         parse_weight(text)
-
-
-def test_nearest_names_ignore_case_and_keep_the_spelling():
-    assert nearest_names("AGE", ["Age", "age", "stage", "sex"]) == ["Age", "age", "stage"]
-    assert nearest_names("C14", ["id", "lipids_C14", "other_c14"]) == ["lipids_C14", "other_c14"]
-    assert nearest_names("qq", ["age"]) == []
-    assert nearest_names("", ["age"]) == []
-
-
-def test_long_lists_are_cut():
-    assert listing(map(str, range(6))).endswith("'5'")
-    assert listing(map(str, range(7))) == "'0', '1', '2', '3', '4', '5', … (7 in all)"

@@ -125,6 +125,8 @@ def nearest_names(name: str, known: Iterable[str], *, limit: int = 3) -> list[st
     --------
     >>> nearest_names("Wieght", ["weight", "height", "age"])
     ['weight', 'height']
+    >>> nearest_names("C14", ["id", "lipids_C14", "other_c14"]), nearest_names("", ["age"])
+    (['lipids_C14', 'other_c14'], [])
     """
     spellings: dict[str, list[str]] = {}
     for candidate in known:
@@ -161,8 +163,8 @@ def listing(names: Iterable[object]) -> str:
 
     Examples
     --------
-    >>> listing(["a", "b"])
-    "'a', 'b'"
+    >>> listing(["a", "b"]), listing("abcdefg")
+    ("'a', 'b'", "'a', 'b', 'c', 'd', 'e', 'f', … (7 in all)")
     """
     shown = list(names)
     if len(shown) <= _SHOWN:

@@ -286,15 +286,11 @@ def _from_series(series: nw.Series[Any], name: str) -> Variable:
         )
     if dtype in (nw.Boolean, nw.Categorical, nw.Enum):
         return labels_of(series.to_list(), name)
-    if dtype == nw.String:
-        return _from_sequence(series.to_list(), name)
-    if dtype in (nw.Date, nw.Datetime, nw.Time, nw.Duration):
-        return read_moments(series.to_list(), name)
-    if dtype in (nw.Object, nw.List, nw.Array, nw.Unknown):
-        nested = _from_sequence(series.to_list(), name)
-        if isinstance(nested, Numeric):
-            return replace(nested, columns=(name,) * nested.values.shape[1])
-        return nested
+    if dtype.is_temporal() or dtype in (nw.String, nw.Object, nw.List, nw.Array, nw.Unknown):
+        found = _from_sequence(series.to_list(), name)
+        if isinstance(found, Numeric):
+            return replace(found, columns=(name,) * found.values.shape[1])
+        return found
     if isinstance(dtype, nw.Struct) and {one.name for one in dtype.fields} == {"time", "event"}:
         cells = series.to_list()
         return Items(name, [None if one is None else Lifetime(**one) for one in cells])
