@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from reldep.data.checks import printable, translated
@@ -53,8 +54,8 @@ class Cells:
     is_large : bool
         Whether columns are loaded again whenever they are used.
     typed, exact : callable or None
-        Return some columns of a sheet with the types of their cells, and as numbers: its strings
-        are rounded.
+        Return some columns of a sheet with the types of their cells, and one as numbers: its
+        strings are rounded.
     skip_rows : int or None
         The lines before what looks like a header further down.
     notes : tuple of str
@@ -68,7 +69,7 @@ class Cells:
     has_commas_between_fields: bool = False
     is_large: bool = False
     typed: Callable[[list[str]], pl.DataFrame] | None = None
-    exact: Callable[[list[str]], pl.DataFrame] | None = None
+    exact: Callable[[str], pl.Series] | None = None
     skip_rows: int | None = None
     notes: tuple[str, ...] = ()
 
@@ -89,7 +90,7 @@ class Cells:
                 evidence=evidence,
                 na=na,
                 stated=kind,
-                exact=None if self.exact is None else self.exact([name])[name],
+                exact=None if self.exact is None else partial(self.exact, name),
                 place=self.places.name,
             )
         return found

@@ -51,7 +51,7 @@ class Scope:
     condition : str
         The condition as it was written; empty if the rows were chosen by booleans.
     n_rows, n_kept : int
-        Rows before and after; 0 where they are not counted.
+        Rows before and after.
 
     Examples
     --------
@@ -65,8 +65,7 @@ class Scope:
 
     def __str__(self) -> str:
         chosen = f"with {' '.join(self.condition.split())}" if self.condition else "chosen"
-        counts = f"{self.n_kept:,} of {self.n_rows:,} " if self.n_rows else ""
-        return f"the {counts}rows {chosen}"
+        return f"the {self.n_kept:,} of {self.n_rows:,} rows {chosen}"
 
 
 _NUMBERS = (ColumnType.NUMBER, ColumnType.INTEGER)

@@ -153,9 +153,8 @@ def _read_sheet(book: Any, sheet: str, source: Source, options: Reading) -> Cell
     def of(frame: pl.DataFrame, wanted: list[str]) -> pl.DataFrame:
         return pl.DataFrame([frame.to_series(own.index(one))[filled].alias(one) for one in wanted])
 
-    def exact(wanted: list[str]) -> pl.DataFrame:
-        chosen = dict.fromkeys([own.index(one) for one in wanted], "float")
-        return of(_load(book, sheet, skip=start, dtypes=chosen), wanted)
+    def exact(one: str) -> pl.Series:
+        return of(_load(book, sheet, skip=start, dtypes={own.index(one): "float"}), [one])[one]
 
     return Cells(
         source.name,

@@ -110,7 +110,7 @@ def read_strings(
     evidence: Evidence | None = None,
     na: Sequence[str | float] = (),
     stated: str = "",
-    exact: pl.Series | None = None,
+    exact: Callable[[], pl.Series] | None = None,
     place: Place = "row {}".format,
 ) -> Column:
     """Return a column of strings as what it is.
@@ -124,8 +124,8 @@ def read_strings(
         Values that mean missing.
     stated : {"", "labels", "numbers", "dates"}
         What the user says that the column is. Other cells then become missing, with a note.
-    exact : polars.Series of float, optional
-        The numbers in the cells of a sheet, whose strings are rounded.
+    exact : callable, optional
+        Return the numbers in the cells of a sheet, whose strings are rounded.
     place : callable
         Return the name of a row, for notes.
 
@@ -161,7 +161,9 @@ def _trimmed(cells: pl.Series, na: Sequence[str | float]) -> pl.Series:
     return trimmed.str.normalize("NFC")
 
 
-def _finished(column: Column, na: Sequence[str | float], exact: pl.Series | None) -> Column:
+def _finished(
+    column: Column, na: Sequence[str | float], exact: Callable[[], pl.Series] | None
+) -> Column:
     """Return numbers with the digits that strings of a sheet lack, and without missing codes."""
     import polars as pl
 
@@ -170,7 +172,7 @@ def _finished(column: Column, na: Sequence[str | float], exact: pl.Series | None
         return column
     is_plain = all(note.endswith("cells)") for note in column.notes)  # words for missing values
     if exact is not None and values.dtype.is_float() and is_plain:
-        both = pl.DataFrame({"read": values, "exact": exact})
+        both = pl.DataFrame({"read": values, "exact": exact()})
         known = pl.when(pl.col("read").is_not_null()).then(pl.coalesce("exact", "read"))
         values = both.select(known).to_series()
     codes = [number for number in map(as_number, na) if number is not None]
