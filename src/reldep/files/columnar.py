@@ -282,9 +282,13 @@ def read_arrays(source: Source, options: Reading) -> Table:
             raise InputError(
                 f"the arrays of {name} must have equally many rows; they have {found or 'none'}"
             )
-        columns = [pair for own, array in arrays.items() for pair in _columns_of(own, array)]
-        check_unique([label for label, _ in columns], source.name)
-        frame = pl.DataFrame([pl.Series(label, values) for label, values in columns])
+        columns = [
+            pl.Series(own if array.ndim == 1 else f"{own}_{j}", values)
+            for own, array in arrays.items()
+            for j, values in enumerate([array] if array.ndim == 1 else array.T)
+        ]
+        check_unique([column.name for column in columns], source.name)
+        frame = pl.DataFrame(columns)
     return table_of_columns(
         source.name, frame.schema, frame.select, frame.height, options, said=source.notes
     )
@@ -324,12 +328,3 @@ def _as_column_values(array: object, what: str) -> NDArray[np.generic]:
     if kind == "M" and array.dtype != np.dtype("M8[D]"):
         return array.astype("M8[us]")
     return array.astype(array.dtype.newbyteorder("="), copy=False)
-
-
-def _columns_of(name: str, array: NDArray[np.generic]) -> Iterator[tuple[str, NDArray[np.generic]]]:
-    """Yield the columns of an array, each with its name."""
-    if array.ndim == 1:
-        yield name, array
-        return
-    for position in range(array.shape[1]):
-        yield f"{name}_{position}", array[:, position]
