@@ -121,6 +121,7 @@ def test_every_question_takes_a_table(mice):
     plain = reldep.compare(frame["C14"], frame["C16"], frame["days"], missing="drop")
     assert answer.pvalue == pytest.approx(plain.pvalue, rel=1e-12)
     assert answer.n_observations == plain.n_observations < len(table)
+    assert table.take("both=size,C14")["both"].labels().order == ("s", "m", "l")
     for name, kernel in (("died", "Delta"), ("size", "Ordered")):
         found = reldep.dependence("C14", name, data=table).provenance.kernels[name]
         assert kernel in str(found)

@@ -162,6 +162,7 @@ frame(FRAME, dates='hour') -> column 'day' has no hour
 frame(SIZES, decimal=',') -> `decimal` is about files
 frame(SIZES, header=False) -> `header` is about files
 frame(SIZES, order={'size': 's<m'}) -> column 'size' has labels that `order` lacks: 'l'
+frame(SIZES, 'C14', order={'C14': '1.0<2.0<3.0'}) -> column 'C14' does not contain labels
 frame(SIZES, order={'size': 's'}) -> from the lowest to the highest
 frame(SIZES, id='C*') -> `id`: 'C*' names 2 columns; give one
 frame(SIZES, decimal=';') -> `decimal=';'` is not known

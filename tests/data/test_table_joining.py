@@ -55,6 +55,14 @@ def test_shared_column_names_get_the_files_names_in_front(write):
         table.read(["V2"])
 
 
+def test_kinds_are_stated_by_the_names_of_the_joined_table(write):
+    genes = write("genes.csv", "id,V1,n\n1,10,5\n2,11,6\n")
+    lipids = write("lipids.csv", "id,V1\n1,30\n2,low\n")
+    table = reldep.read([genes, lipids], join="id", categories="genes_V1,n", numbers="lipids_V1")
+    assert [table.columns[name] for name in ("genes_V1", "n")] == ["category", "category"]
+    assert table["lipids_V1"].to_list() == [30, None]
+
+
 def test_files_whose_names_do_not_tell_columns_apart_are_refused(write, tmp_path):
     (tmp_path / "other").mkdir()
     first, second = write("x.csv", "id,V1\n1,1\n"), write("other/x.csv", "id,V1\n1,1\n")

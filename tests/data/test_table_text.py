@@ -153,6 +153,9 @@ def test_totals_are_known_in_many_languages(write, word):
     said = " ".join(str(caution) for caution in reldep.read(path).notes_about(["x", "y"]))
     assert f"line 12 looks like a row of totals ('{word}')" in said
     assert "but counted as one; pass `drop_summary=True` to leave it out" in said
+    left = reldep.read(path, drop_summary=True)
+    assert left.rows.values() == [*range(2, 12)]
+    assert left["y"].to_list() == [2, 7] * 5
 
 
 def test_fields_longer_than_the_line_finder_takes_are_read(write):
