@@ -15,6 +15,7 @@ import re
 import traceback
 import warnings
 from dataclasses import dataclass, field
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -202,38 +203,28 @@ def weights(*, odd):
     return st.one_of(st.dictionaries(pair, number, max_size=3), st.lists(number, max_size=4), ODD)
 
 
-def _choices(n):
-    """Give the right values of options, by name."""
-    levels = dict.fromkeys(("alpha", "delta", "confidence_level", "power"), LEVELS)
-    counts = dict.fromkeys(("n", "k"), (1, 2, 5, 100))
-    return (
-        levels
-        | counts
-        | {
-            "measure": ["hsic", "cka", "dcor"],
-            "variance": ["jackknife", "fixed-kernel"],
-            "method": ["joint", "split"],
-            "alternative": ["greater", "less", "two-sided"],
-            "missing": ["raise", "drop"],
-            "engine": ["auto", *ENGINES, reldep.Tiled(threads=1)],
-            "rng": [None, 0, 1],
-            "max_lag": [None, "auto", 0, 1, 3, n],
-            "names": [None],
-            "test": ["chi-square", "score", "permutation"],
-            "adjust": ["single-step", "step-down", "holm", "bh"],
-            "factors": [(0.5, 1.0, 2.0), (1.0,)],
-            "pairs": [[PAIRS[0]], PAIRS],
-            "n_permutations": [19, 99],
-            "n_simulations": [200],
-            "exponent": [0.5, 1.0, 1.5],
-            "constant": [0.0, 1.0],
-            "data": [None],
-        }
-    )
+def _usual(n):
+    """Return right values of options whose types do not list them, by name."""
+    return {
+        **dict.fromkeys(("alpha", "delta", "confidence_level", "power"), LEVELS),
+        **dict.fromkeys(("n", "k"), (1, 2, 5, 100)),
+        "engine": ["auto", *ENGINES, reldep.Tiled(threads=1)],
+        "rng": [None, 0, 1],
+        "max_lag": [None, "auto", 0, 1, 3, n],
+        "names": [None],
+        "factors": [(0.5, 1.0, 2.0), (1.0,)],
+        "pairs": [[PAIRS[0]], PAIRS],
+        "n_permutations": [19, 99],
+        "n_simulations": [200],
+        "exponent": [0.5, 1.0, 1.5],
+        "constant": [0.0, 1.0],
+        "data": [None],
+    }
 
 
-def argument(name, n, *, odd):
-    """Give the draws of an argument by its name: right ones, or `odd` ones."""
+def argument(parameter, n, *, odd):
+    """Draw an argument by its name and type: right ones, or `odd` ones."""
+    name = parameter.name
     if name in ("variables", "targets", "columns", "sources"):
         table = st.fixed_dictionaries({each: data(n, odd=odd) for each in NAMES})
         return st.one_of(table, data(n, odd=odd)) if odd else table
@@ -245,8 +236,9 @@ def argument(name, n, *, odd):
         return kernel(n, odd=odd)
     if name == "weights":
         return weights(odd=odd)
-    right = _choices(n).get(name)
-    if right is None or odd:
+    words = [word for word in get_args(parameter.annotation) if isinstance(word, str)]
+    right = _usual(n).get(name) or words
+    if odd or not right:
         more = st.sampled_from([*NUMBERS, *COUNTS])
         return st.one_of(ODD, more, st.lists(more, max_size=3))
     return st.sampled_from(right)
@@ -263,9 +255,9 @@ def given(draw, function, n, *, share):
         if parameter.kind is parameter.VAR_POSITIONAL:
             positional += draw(st.lists(data(n, odd=draw(odd)), max_size=2))
         elif parameter.default is parameter.empty:
-            positional.append(draw(argument(name, n, odd=draw(odd))))
+            positional.append(draw(argument(parameter, n, odd=draw(odd))))
         elif draw(st.integers(0, share)) == 0:
-            options[name] = draw(argument(name, n, odd=draw(odd)))
+            options[name] = draw(argument(parameter, n, odd=draw(odd)))
     return tuple(positional), options
 
 
