@@ -252,29 +252,32 @@ def find_records(
     found: list[pl.DataFrame] = []
     header = "\0"
     for content, start in _pieces(source, first_line, piece):
-        text, line = _joined(pl.read_lines(io.BytesIO(content))["line"], start)
-        if has_header and not found:
-            header = text[0].rstrip("\r")
-        bare = text
-        if text.str.contains('"', literal=True).any():
+        bare = text = pl.read_lines(io.BytesIO(content))["line"]
+        line = start + np.arange(len(text), dtype=np.int64)
+        if b'"' in content:
+            text, line = _joined(text, line)
             bare = text.str.replace_all(r'"(?:[^"]|"")*"', _CELL)
             _check_quotes(bare, line, delimiter, source)
-        columns = {
-            "line": line,
-            "n_fields": bare.str.count_matches(delimiter, literal=True).cast(pl.Int64) + 1,
-            "is_blank": text.str.strip_chars(f"{delimiter} \t\r") == "",
-            "is_comment": text.str.starts_with("#"),
-            "is_header": text.str.strip_chars_end("\r") == header,
-        }
-        found.append(pl.DataFrame(columns))
+        if has_header and not found:
+            header = text[0].rstrip("\r")
+        record, n_marks = pl.col("text"), pl.col("bare").str.count_matches(delimiter, literal=True)
+        # All at once: every expression by itself takes a third of a millisecond.
+        found.append(
+            pl.DataFrame({"line": line, "text": text, "bare": bare}).select(
+                "line",
+                n_fields=n_marks.cast(pl.Int64) + 1,
+                is_blank=record.str.strip_chars(f"{delimiter} \t\r") == "",
+                is_comment=record.str.starts_with("#"),
+                is_header=record.str.strip_chars_end("\r") == header,
+            )
+        )
     return pl.concat(found)
 
 
-def _joined(lines: pl.Series, first_line: int) -> tuple[pl.Series, IntArray]:
+def _joined(lines: pl.Series, numbers: IntArray) -> tuple[pl.Series, IntArray]:
     """Return records and their first lines: an odd number of quotes goes on to the next line."""
     import polars as pl
 
-    numbers = first_line + np.arange(len(lines), dtype=np.int64)
     is_odd = (lines.str.count_matches('"', literal=True) % 2 == 1).to_numpy()
     if not is_odd.any():
         return lines, numbers
