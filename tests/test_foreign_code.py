@@ -29,6 +29,16 @@ class Tensor:
         raise RuntimeError("use tensor.detach() first")
 
 
+class Lost:
+    """As rows on a server that is gone."""
+
+    def __len__(self):
+        return 40
+
+    def __getitem__(self, row):
+        raise ConnectionError("the server is gone")
+
+
 def failing(error):
     def kernel(A, B):
         raise error
@@ -94,6 +104,7 @@ def contrast(weight):
         (own(block=lambda _: 1 / 0), "kernel OwnFitted failed: division by zero"),
         (own(block=lambda values: values[1:]), r"must return an array of shape \(rows, cols\)"),
         (lambda: reldep.compare(Tensor(), Y, Z), "detach"),
+        (lambda: reldep.compare(X, Lost(), Z), "first of type Lost cannot be read: the server"),
         (lambda: reldep.compare("x", "y", "z", data=broken_partitions()), "lost"),
         (lambda: contrast(1e308), r"weights has numbers beyond 1e\+100"),
         (lambda: contrast(5e-324), "below 1e-100"),
@@ -101,7 +112,7 @@ def contrast(weight):
         (lambda: contrast("much"), "pass a number"),
         (lambda: reldep.cka(X[:4], Y[:4], engine="blocks"), "too few for blocks"),
     ],
-    ids=range(14),
+    ids=range(15),
 )
 def test_errors_of_others_are_told_in_words(ask, message):
     with pytest.raises(reldep.exceptions.InputError, match=message):

@@ -114,7 +114,9 @@ def _dispatch(data: Any, name: str) -> Variable:
     if hasattr(data, "__narwhals_dataframe__") or hasattr(data, "__narwhals_series__"):
         return _from_frame_library(data, name)
     if hasattr(data, "__len__") and hasattr(data, "__getitem__"):
-        return _from_sequence(list(data), name)
+        with translated(f"{name} of type {type(data).__name__} cannot be read"):
+            rows = list(data)
+        return _from_sequence(rows, name)
     raise no_rows(data, name)
 
 
