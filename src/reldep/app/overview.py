@@ -112,16 +112,12 @@ def _picture(values: pl.Series) -> dict[str, Any] | None:
         finite = finite.filter(finite.is_finite())
         if len(finite) == 0:
             return None
-        return {"form": "histogram", "counts": _counts(finite.to_numpy()), "labels": []}
+        return {"counts": _counts(finite.to_numpy())}
     if present.dtype.is_nested() or present.dtype.is_temporal():
         return None
     found = present.cast(pl.String).value_counts(sort=True).head(8)
     labels, counts = found.get_columns()
-    return {
-        "form": "bars",
-        "counts": counts.to_list(),
-        "labels": [_cell(label) for label in labels.to_list()],
-    }
+    return {"counts": counts.to_list(), "labels": [_cell(one) for one in labels.to_list()]}
 
 
 def _counts(values: Any) -> list[int]:

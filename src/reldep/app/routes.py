@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.resources
 import json
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -15,6 +15,7 @@ from starlette.routing import Route
 from reldep.app.choices import GIVEN, KINDS, READING_FIELDS, chosen_options, split_name, written
 from reldep.app.fields import message
 from reldep.app.page import whole_page
+from reldep.app.sessions import Session, too_large
 from reldep.app.worker import FILES, SHOWN
 from reldep.data.checks import check_choice, check_level
 from reldep.exceptions import InputError
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp
 
-    from reldep.app.sessions import Asked, Session, Sessions
+    from reldep.app.sessions import Asked, Sessions
 
 # Bytes of a form and of a saved session, which contain choices and never data: more than anybody
 # types.
@@ -60,7 +61,7 @@ def application(sessions: Sessions, max_upload: int) -> ASGIApp:
             Route("/answers/{number}/{name}", _answer_file),
             Route("/upload", _upload, methods=["POST"]),
             Route("/session", _open_session, methods=["POST"]),
-            *(Route(f"/{name}", _acting(do), methods=["POST"]) for name, do in ACTIONS.items()),
+            *(Route(f"/{name}", _acting(*how), methods=["POST"]) for name, how in ACTIONS.items()),
         ],
         lifespan=ending,
     )
@@ -163,13 +164,10 @@ def _failing(text: str) -> Callable[[], None]:
 async def _upload(request: Request) -> Response:
     """Store a file as it comes, then find out what is in it."""
     session, most = _session(request), request.app.state.max_upload
-    if _is_longer(request, most):
-        text = f"The file is larger than {most:,} bytes, the most that may be uploaded."
-        response = await _answered(session, _failing(text))
-        response.status_code = 413
-        return response
     name, add = (request.query_params.get(key, "") for key in ("name", "add"))
     try:
+        if _is_longer(request, most):
+            raise too_large(most)
         await session.store(name, request.stream(), most, add=add == "1")
     except InputError as error:
         return await _answered(session, _failing(str(error)))
@@ -185,8 +183,10 @@ async def _open_session(request: Request) -> Response:
     return await _answered(session, lambda: session.open_saved(body))
 
 
-def _acting(do: Callable[[Session, Form], None]) -> Callable[[Request], Awaitable[Response]]:
-    """Return a handler: read the form, act, show the page again."""
+def _acting(
+    do: Callable[[Session, Form], None], then: Callable[[Session], None] | None = None
+) -> Callable[[Request], Awaitable[Response]]:
+    """Return a handler: read the form, act, do what follows, show the page again."""
 
     async def handler(request: Request) -> Response:
         if "content-length" not in request.headers or _is_longer(request, MOST_IN_A_FORM):
@@ -196,7 +196,13 @@ def _acting(do: Callable[[Session, Form], None]) -> Callable[[Request], Awaitabl
         for key, value in given.multi_items():
             form.setdefault(key, []).append(str(value))
         session = _session(request)
-        return await _answered(session, lambda: do(session, form))
+
+        def act() -> None:
+            do(session, form)
+            if then is not None:
+                then(session)
+
+        return await _answered(session, act)
 
     return handler
 
@@ -209,7 +215,6 @@ def _ask(session: Session, form: Form) -> None:
     name, _, given = _one(form, "question").partition(" ")
     check_choice("question", name, SENTENCES)
     session.choices.ask(name, covariates=given == GIVEN and GIVEN in offered(name))
-    session.consider()
 
 
 def _place(session: Session, form: Form) -> None:
@@ -228,17 +233,14 @@ def _place(session: Session, form: Form) -> None:
     if not text and slot.columns in ("several", "many", "covariates"):
         placed = split_name(placed)[1]  # each of the columns is a variable
     session.choices.place(slot.name, placed)
-    session.consider()
 
 
 def _take_out(session: Session, form: Form) -> None:
     session.choices.take_out(_one(form, "slot"), _one(form, "position"))
-    session.consider()
 
 
 def _rename(session: Session, form: Form) -> None:
     session.choices.rename(_one(form, "slot"), _one(form, "position"), _one(form, "name"))
-    session.consider()
 
 
 def _options(session: Session, form: Form) -> None:
@@ -249,7 +251,6 @@ def _options(session: Session, form: Form) -> None:
             chosen[choice.name] = session.column(chosen[choice.name])
     choices.alpha = _level(_one(form, "alpha"))
     choices.options = chosen
-    session.consider()
 
 
 def _level(text: str) -> float:
@@ -266,7 +267,6 @@ def _reading(session: Session, form: Form) -> None:
     before, session.choices.reading = session.choices.reading, chosen_options(fields, form)
     if any(before.get(name) != session.choices.reading.get(name) for name in NAMING):
         session.choices.kinds = {}  # the columns may have other names
-    session.read()
 
 
 def _kinds(session: Session, form: Form) -> None:
@@ -280,7 +280,6 @@ def _kinds(session: Session, form: Form) -> None:
         if kind:
             check_choice("kind", kind, KINDS)
             kinds[column] = kind
-    session.read()
 
 
 def _choose(session: Session, form: Form) -> None:
@@ -324,21 +323,21 @@ def _asked(session: Session, number: str) -> Asked | None:
 def _mice(session: Session, _: Form) -> None:
     """Take the mice that the documentation speaks of."""
     session.store_mice()
-    session.read()
 
 
-ACTIONS: dict[str, Callable[[Session, Form], None]] = {
-    "ask": _ask,
-    "place": _place,
-    "take-out": _take_out,
-    "rename": _rename,
-    "options": _options,
-    "reading": _reading,
-    "kinds": _kinds,
-    "choose": _choose,
-    "answer": _answer,
-    "cancel": _cancel,
-    "show": _show,
-    "remove": _remove,
-    "mice": _mice,
+# What every form of the page does, and what follows.
+ACTIONS: dict[str, tuple[Any, ...]] = {
+    "ask": (_ask, Session.consider),
+    "place": (_place, Session.consider),
+    "take-out": (_take_out, Session.consider),
+    "rename": (_rename, Session.consider),
+    "options": (_options, Session.consider),
+    "choose": (_choose,),
+    "reading": (_reading, Session.read),
+    "kinds": (_kinds, Session.read),
+    "mice": (_mice, Session.read),
+    "answer": (_answer,),
+    "cancel": (_cancel,),
+    "show": (_show,),
+    "remove": (_remove,),
 }

@@ -191,10 +191,7 @@ class Session:
                 async for piece in body:
                     size += len(piece)
                     if size > most:
-                        raise InputError(
-                            f"The file is larger than {most:,} bytes, the most that may be "
-                            "uploaded; start the server with a larger --max-upload."
-                        )
+                        raise too_large(most)
                     digest.update(piece)
                     file.write(piece)
             if size == 0:
@@ -416,6 +413,14 @@ class Sessions:
         for session in known.values():
             session.close()
         self._folder.remove()
+
+
+def too_large(most: int) -> InputError:
+    """Return the error of a file that is larger than it may be."""
+    return InputError(
+        f"The file is larger than {most:,} bytes, the most that may be uploaded; start the server "
+        "with a larger --max-upload."
+    )
 
 
 def safe_name(name: str) -> str:
