@@ -37,14 +37,15 @@ TABLE = [
     Threshold("followed_rows", SIZES_OF_ENGINES.followed_rows, 3),
 ]
 
-# Sizes that are not numbers of rows, or are too large for an exact reference here: where a test
-# passes them as parameters and compares both sides with the definition.
+# Sizes that are not numbers of rows, or are too large for an exact reference here: these tests of
+# tests/engine/test_engines.py pass them as parameters and compare both sides with the definition.
 ELSEWHERE = {
-    "line_features": "tests/engine/test_engines.py: every engine",
-    "feature_products": "tests/engine/test_engines.py: every engine",
-    "tiled_seconds": "tests/engine/test_engines.py: auto chooses",
-    "again_rows": "tests/engine/test_extremes.py: products with a far observation",
-    "scan_columns": "tests/engine/test_scan_engine.py: batches agree with the engines",
+    **dict.fromkeys(
+        ("line_features", "feature_products", "sparse_product", "tiled_seconds", "slow_rows"),
+        "both sides of every size",
+    ),
+    "again_rows": "products with a far observation",
+    "scan_columns": "a scan gives the numbers of single questions",
 }
 
 

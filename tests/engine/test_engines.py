@@ -97,14 +97,14 @@ def matrix(kernel):
     return kernel(slice(0, len(kernel)), slice(0, len(kernel)))
 
 
-def assert_definition(kernels, pairs, engine, **options):
+def assert_definition(kernels, pairs, engine, like=None, **options):
     """Agreement to 1e-10 or, where the truth is 0, to the rounding of the kernels themselves."""
     pairs, means = pairs[::2], pairs[1::2]
     found = compute_influence(kernels, pairs, engine, means=means, **options)
     matrices = {name: matrix(kernel) for name, kernel in kernels.items()}
     for i, (x, y) in enumerate([*pairs, *means]):
         K, L = matrices[x], matrices[y]
-        expected = by_definition(K, L, engine)
+        expected = by_definition(K, L, like or engine)
         tolerance = max(1e-10 * np.abs(expected).max(), 1e-14 * np.abs(K).max() * np.abs(L).max())
         if i < len(pairs):
             np.testing.assert_allclose(found.values[i], expected, rtol=0, atol=tolerance)
@@ -159,6 +159,40 @@ def test_auto_chooses_an_engine_for_each_pair():
     for pair, engine in expected.items():
         assert compute_influence(kernels, [pair], sizes=LARGE).engine == engine
     assert compute_influence(kernels, list(expected)).engine == "dense"
+
+
+# Of 80 rows, both sides of every size: a pair, sizes, and the engine that computes it.
+LINEAR, OF_LINE = ("linear", "polynomial"), ("laplace-line", "linear")
+SPARSE, SLOW = ("linear-sparse", "delta"), ("function", "gaussian")
+SIDES = [
+    (LINEAR, {"dense_rows": 80}, "dense"),
+    (LINEAR, {"dense_rows": 79}, "features"),
+    (OF_LINE, {"line_features": 3}, "lines"),
+    (OF_LINE, {"line_features": 2}, "tiled"),
+    # 3 features by 20 monomials: a thousand rows count for the table itself.
+    (LINEAR, {"feature_products": 60_000}, "features"),
+    (LINEAR, {"feature_products": 59_999}, "tiled"),
+    (SPARSE, {"sparse_product": 1.0}, "features"),
+    (SPARSE, {"sparse_product": 1e12}, "tiled"),
+    (SLOW, {"tiled_seconds": 1e9}, "tiled"),
+    (SLOW, {"tiled_seconds": 0.0}, "blocks"),
+    (SLOW, {"dense_rows": 80, "slow_rows": 81, "tiled_seconds": 0.0}, "dense"),
+    (SLOW, {"dense_rows": 80, "slow_rows": 80, "tiled_seconds": 0.0}, "blocks"),
+]
+
+
+@pytest.mark.parametrize(("pair", "sizes", "engine"), SIDES)
+def test_both_sides_of_every_size_give_the_numbers_of_the_definition(pair, sizes, engine):
+    kernels = {name: fitted_kernels(80)[name] for name in pair}
+    found = assert_definition(
+        kernels,
+        [pair, (pair[0], pair[0])],
+        "auto",
+        Blocks() if engine == "blocks" else None,
+        sizes=Sizes(**{"dense_rows": 0, **sizes}),
+        dependence={},
+    )
+    assert found.engine.split(" and ")[0] == engine
 
 
 @pytest.mark.parametrize("m", [20, 200])
