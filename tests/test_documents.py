@@ -19,6 +19,7 @@ import pytest
 import typer
 
 from reldep.cli.app import application, run
+from reldep.stats.correlation import as_correlation
 
 ROOT = Path(__file__).parent.parent
 PAGES = [
@@ -175,3 +176,11 @@ def test_no_page_has_a_placeholder_left():
     written = [*PAGES, *(ROOT / "src").rglob("*.py"), *(ROOT / "examples").glob("*.py")]
     left = [named(p) for p in written if re.search(r"@@\w+@@|\bTBD\b", p.read_text("utf-8"))]
     assert left == []
+
+
+def test_the_table_of_strengths_is_that_of_the_program():
+    text = (ROOT / "docs/guide/how-large.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (correlation|CKA|squared).*?\|(.*)\|$", text, re.MULTILINE)
+    r, cka, dcor = ([float(cell) for cell in cells.split("|")] for _, cells in rows)
+    assert as_correlation(cka) == pytest.approx(r, abs=0.01)
+    assert as_correlation(dcor, "distance") == pytest.approx(r, abs=0.01)
