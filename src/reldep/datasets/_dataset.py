@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -91,7 +90,5 @@ class Dataset(Mapping[str, Any]):
         return "\n".join(lines)
 
     def _unknown(self, block: str) -> str:
-        nearest = difflib.get_close_matches(str(block), self.blocks, n=1)
-        hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
         known = ", ".join(self.blocks)
-        return f"dataset {self.name!r} has no block {block!r}; its blocks are {known}.{hint}"
+        return f"dataset {self.name!r} has no block {block!r}; its blocks are {known}."
