@@ -58,8 +58,10 @@ CHECKS: dict[type, tuple[Callable[[Any], Iterator[ReldepWarning]], ...]] = {
 
 def cautions_about(subject: Data | Tested | Beside) -> tuple[ReldepWarning, ...]:
     """Return the cautions of all checks of a subject."""
-    checks = next(own for kind, own in CHECKS.items() if isinstance(subject, kind))
-    return _found(checks, subject)
+    for kind, checks in CHECKS.items():
+        if isinstance(subject, kind):
+            return _found(checks, subject)
+    raise TypeError(f"no checks of {type(subject).__name__}")
 
 
 def cautions_about_values(data: Data) -> tuple[ReldepWarning, ...]:

@@ -39,7 +39,7 @@ def variables(text: str, default: Any = Argument.default, **more: Any) -> Argume
 
 One = Annotated[Any, variable("One variable.")]
 Other = Annotated[Any, variable("The other.")]
-Source = Annotated[Any, variable("What is compared.")]
+Source = Annotated[Any, variable("The variable that is related to both targets.")]
 First = Annotated[Any, variable("The first target.")]
 Second = Annotated[Any, variable("The second target.")]
 
@@ -134,7 +134,8 @@ LAG = (
     '"auto" chooses the number from the data. Excludes `clusters`.'
 )
 GIVEN = "Covariates to hold fixed, such as age and sex: numbers or labels."
-RNG = "Random seed. None is a fixed one, so that answers repeat."
+ENGINE = 'Name of an engine, or an object of reldep.engine; "auto" chooses.'
+RNG = "Random seed; None is a fixed seed, so answers are reproducible."
 COLUMNS = (
     "Where the columns are. Variables, `given` and `clusters` are then words: a name, a pattern "
     "(C*), a range (C14:C22), any of these under a name (lipids=C*), or a list of words. To "
@@ -168,11 +169,10 @@ class Basic(TypedDict, total=False):
     """The options of every question."""
 
     missing: Annotated[
-        Missing, Argument("Incomplete rows: an error, or dropped.", "raise", panel="Data")
+        Missing,
+        Argument('"raise" refuses incomplete rows, "drop" leaves them out.', "raise", panel="Data"),
     ]
-    engine: Annotated[
-        Any, Argument("How kernel values are summed.", "auto", "str or engine", metavar="NAME")
-    ]
+    engine: Annotated[Any, Argument(ENGINE, "auto", "str or engine", metavar="NAME")]
 
 
 class Seeded(TypedDict, total=False):
@@ -213,7 +213,7 @@ class Directed(TypedDict, total=False):
     alternative: Annotated[
         Alternative,
         Argument(
-            'What is to be shown: any difference, "greater" (the first is stronger) or "less".',
+            'The claim to test: any difference, "greater" (the first is stronger) or "less".',
             "two-sided",
         ),
     ]

@@ -56,7 +56,8 @@ def rank(
     source: Annotated[
         Any,
         variable(
-            "What is compared; a name if `targets` is an Influence.", in_words="What is compared."
+            "The variable that is related to the targets; its name, if they are an Influence.",
+            in_words="The variable that is related to the targets.",
         ),
     ],
     targets: Annotated[Any, variables("At least two; or an Influence.")],
@@ -67,8 +68,7 @@ def rank(
     All dependences are estimated on the same observations, so that their joint covariance is
     known. From it come intervals that hold for all targets at once, adjusted p-values of all
     pairwise differences, the set of targets that may be the strongest and a confidence set for
-    every rank. Picking the best by eye and then testing it is not covered by two separate
-    tests; it is covered by this.
+    every rank. It also covers picking the best after seeing the data, which separate tests do not.
 
     Returns
     -------

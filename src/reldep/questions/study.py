@@ -349,10 +349,10 @@ def read_study(
     study = Study(
         dataset=replace(dataset, variables=variables),
         kernels=kernels,
-        pairs=tuple(((names[0], name) for name in names[1:]) if pairs is None else pairs),
+        pairs=tuple([(names[0], name) for name in names[1:]] if pairs is None else pairs),
         source=names[0] if "source" in single else None,
         automatic=frozenset(
-            name for name, spec in specs.items() if isinstance(spec, str) and spec == "auto"
+            [name for name, spec in specs.items() if isinstance(spec, str) and spec == "auto"]
         ),
         options=options,
     )
