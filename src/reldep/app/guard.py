@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import secrets
+import threading
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
@@ -11,6 +13,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
 from starlette.responses import HTMLResponse, Response
 
+from reldep.app.jobs import Worker
+from reldep.app.sessions import Session
 from reldep.report.markup import element
 
 if TYPE_CHECKING:
@@ -19,7 +23,7 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from reldep.app.sessions import Sessions
+    from reldep.app.serving import PrivateFolder
 
 COOKIE = "reldep"
 SAFE_METHODS = ("GET", "HEAD")
@@ -38,6 +42,56 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+# Browsers at once: each has a process, of 150 megabytes without data.
+MOST_SESSIONS = 16
+
+
+class Sessions:
+    """The sessions of all browsers that have the token.
+
+    Parameters
+    ----------
+    folder : PrivateFolder
+        It gets a folder for each session, and is removed at the end.
+    memory : int
+        How many bytes of address space the process of a session may use.
+    """
+
+    def __init__(self, folder: PrivateFolder, memory: int) -> None:
+        self._folder, self._memory = folder, memory
+        self._known: dict[str, Session] = {}
+        self._lock = threading.Lock()
+
+    def find(self, key: str) -> Session | None:
+        """Return the session of a cookie."""
+        session = self._known.get(key)
+        if session is not None:
+            session.used = time.monotonic()
+        return session
+
+    def begin(self) -> Session:
+        """Begin a session; if there are too many, the one that was unused longest ends."""
+        key = secrets.token_urlsafe(32)
+        folder = self._folder.path / secrets.token_hex(8)
+        (folder / "data").mkdir(parents=True)
+        session = Session(key, folder, Worker(folder / "data", self._memory))
+        with self._lock:
+            self._known[key] = session
+            oldest = sorted(self._known.values(), key=lambda one: one.used)
+            ended = oldest[: max(0, len(oldest) - MOST_SESSIONS)]
+            for one in ended:
+                del self._known[one.key]
+        for one in ended:
+            one.close()
+        return session
+
+    def close(self) -> None:
+        """End all sessions and remove all files."""
+        with self._lock:
+            known, self._known = self._known, {}
+        for session in known.values():
+            session.close()
+        self._folder.remove()
 
 
 class Entrance:

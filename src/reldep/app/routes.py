@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp
 
-    from reldep.app.sessions import Asked, Sessions
+    from reldep.app.guard import Sessions
+    from reldep.app.sessions import Asked
 
 # Bytes of a form and of a saved session, which contain choices and never data: more than anybody
 # types.

@@ -14,9 +14,8 @@ import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reldep.app.guard import Entrance, Guard
+from reldep.app.guard import Entrance, Guard, Sessions
 from reldep.app.routes import application
-from reldep.app.sessions import Sessions
 from reldep.io import lock
 from reldep.system import available_memory
 

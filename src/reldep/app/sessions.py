@@ -1,4 +1,4 @@
-"""Sessions: what each browser has uploaded, chosen and been answered, apart from all others."""
+"""A session: what one browser has uploaded, chosen and been answered, apart from all others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from reldep.app.choices import Choices, check_shape, position_of, split_name
-from reldep.app.jobs import COMPUTING_SECONDS, READING_SECONDS, RUNNING, Task, Worker
+from reldep.app.jobs import COMPUTING_SECONDS, READING_SECONDS, RUNNING, Task
 from reldep.data.selectors import ColumnType, select_columns
 from reldep.exceptions import InputError
 
@@ -21,13 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
-    from reldep.app.serving import PrivateFolder
+    from reldep.app.jobs import Worker
 
 SCHEMA = "reldep.session/1"
 # Rows up to which an answer comes by itself: with all bandwidths it takes about two seconds.
 AT_ONCE = 2_000
-# Browsers at once: each has a process, of 150 megabytes without data.
-MOST_SESSIONS = 16
 # Bytes of the name of a file: file systems take 255 with its ending.
 LONGEST_NAME = 200
 # What the readers of files know; also what the page lets people choose.
@@ -365,54 +363,6 @@ class Session:
         """End the work and remove all files."""
         self.worker.close()
         shutil.rmtree(self.folder, ignore_errors=True)
-
-
-class Sessions:
-    """The sessions of all browsers that have the token.
-
-    Parameters
-    ----------
-    folder : PrivateFolder
-        It gets a folder for each session, and is removed at the end.
-    memory : int
-        How many bytes of address space the process of a session may use.
-    """
-
-    def __init__(self, folder: PrivateFolder, memory: int) -> None:
-        self._folder, self._memory = folder, memory
-        self._known: dict[str, Session] = {}
-        self._lock = threading.Lock()
-
-    def find(self, key: str) -> Session | None:
-        """Return the session of a cookie."""
-        session = self._known.get(key)
-        if session is not None:
-            session.used = time.monotonic()
-        return session
-
-    def begin(self) -> Session:
-        """Begin a session; if there are too many, the one that was unused longest ends."""
-        key = secrets.token_urlsafe(32)
-        folder = self._folder.path / secrets.token_hex(8)
-        (folder / "data").mkdir(parents=True)
-        session = Session(key, folder, Worker(folder / "data", self._memory))
-        with self._lock:
-            self._known[key] = session
-            oldest = sorted(self._known.values(), key=lambda one: one.used)
-            ended = oldest[: max(0, len(oldest) - MOST_SESSIONS)]
-            for one in ended:
-                del self._known[one.key]
-        for one in ended:
-            one.close()
-        return session
-
-    def close(self) -> None:
-        """End all sessions and remove all files."""
-        with self._lock:
-            known, self._known = self._known, {}
-        for session in known.values():
-            session.close()
-        self._folder.remove()
 
 
 def too_large(most: int) -> InputError:
