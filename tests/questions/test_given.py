@@ -229,6 +229,7 @@ def test_rows_of_one_cluster_or_stretch_are_left_out_together(rng):
     found = reldep.compare(*values, given=w, clusters=subject)
     plain = reldep.compare(x, y, z, clusters=subject)
     assert found.pvalue > 0.05
+    assert reldep.compare(*values, given=w, clusters=tuple(subject)).pvalue == found.pvalue
     assert reldep.compare(*values, clusters=subject).pvalue < 0.01
     assert found.standard_error == pytest.approx(plain.standard_error, rel=0.4)
     assert found.provenance.conditioning.share == 1
