@@ -92,7 +92,7 @@ class BlockTable:
 
     @classmethod
     def of(cls, rows: Sequence[Row], pairs: Sequence[Pair], **known: Any) -> BlockTable:
-        """Put the rows of a table together; `known` are further attributes."""
+        """Return the table of these rows; `known` are further attributes."""
         sizes = np.array([row.n for row in rows])
         sums, counts = [row.sums for row in rows], [row.counts for row in rows]
         values = n_of_unit = None

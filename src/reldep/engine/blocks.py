@@ -58,12 +58,12 @@ SMALLEST_AUTO, BUDGET_SECONDS = 250, 60.0
 # levels were not shown to hold. A run is three times as long as the dependence reaches.
 CLUSTER_GROUPS, RUNS, FEWEST_UNITS, LAGS_IN_A_RUN = 50, 40, 20, 3
 
-# A cluster keeps at most this many times the mean number of rows, and at least so many: large
-# clusters would need as many blocks, or be most of the sample.
+# Maximum rows of a cluster, as a multiple of the mean number, and never below the second number:
+# large clusters would need as many blocks, or be most of the sample.
 CLUSTER_CAP, LEAST_CAP = 2, 10
 
-# So many blocks are halved to learn what pairs of rows add to the variance: a fifth of the work of
-# 50 blocks for a relative error of about a third.
+# Number of blocks that are halved to estimate what pairs of rows add to the variance: a fifth of
+# the work of 50 blocks for a relative error of about a third.
 SPLIT_BLOCKS = 20
 
 
@@ -146,8 +146,8 @@ class Blocks:
         """
         if n // FEWEST_ROWS < max(FEWEST_BLOCKS, at_least):
             raise InputError(
-                f"{n} observations are too few for blocks; leave `engine` out: all pairs of so few "
-                "rows take no time."
+                f"{n} observations are too few for blocks; leave `engine` out: all pairs of "
+                "these rows take no time."
             )
         size: Any = self.size
         if size == "auto":
@@ -290,7 +290,7 @@ def split_of(
     """Return how far HSICs averaged over random halves of a block are from those of the block.
 
     Given the rows, that average varies around the HSIC of the block by what pairs of rows in
-    different halves tell, whose variance is that of the second component of the block.
+    different halves add, whose variance is that of the second component of the block.
     """
     n = len(rows)
     halves = np.array_split(np.random.default_rng(n).permutation(n), 2)
@@ -298,7 +298,7 @@ def split_of(
 
 
 def _deal_clusters(codes: IntArray, G: int, rng: np.random.Generator) -> Dealing:
-    """Put rows of one cluster into different blocks; units are groups of whole clusters."""
+    """Return blocks with the rows of a cluster in different ones; units are groups of whole clusters."""
     n, count = len(codes), int(codes.max()) + 1
     most = min(G, max(LEAST_CAP, ceil(CLUSTER_CAP * n / count)))
     # Clusters in random order, and their rows in random order.

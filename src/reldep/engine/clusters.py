@@ -290,7 +290,7 @@ def masked_hsics(kernels: Sequence[ClusteredKernel], clustering: Clustering) -> 
 def second_parts(
     kernels: Sequence[ClusteredKernel], places: IntArray, clustering: Clustering
 ) -> tuple[FloatArray, FloatArray]:
-    """Return what pairs of clusters tell about the second components of HSICs.
+    """Return what pairs of clusters show of the second components of HSICs.
 
     The second component of an HSIC is a sum over pairs of units. For independent rows its
     variance follows from HSICs; where rows of a cluster go together, sums of products over

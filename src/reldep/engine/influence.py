@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Influence:
-    """Conditional means of the HSIC U-statistic, one row a pair, one column an observation.
+    """Conditional means of the HSIC U-statistic: one row per pair, one column per observation.
 
     Attributes
     ----------
@@ -141,8 +141,8 @@ class Influence:
     def to_frame(self) -> Any:
         """Return a data frame of the influence values.
 
-        One row an observation, named by its row in the input, its line or its identifier, and
-        one column ``x ~ y`` a pair.
+        One row per observation, named by its row in the input, its line or its identifier, and
+        one column ``x ~ y`` per pair.
         """
         columns = {
             f"{x} ~ {y}": values for (x, y), values in zip(self.pairs, self.psi, strict=True)

@@ -1,4 +1,4 @@
-"""Many variables, one after another, beside a few fixed ones: what a scan needs of an engine.
+"""Many variables, one after another, with a few fixed ones: what a scan needs of an engine.
 
 A variable is filled, centred, multiplied with the fixed ones and with itself, and forgotten. Plain
 columns with a Gaussian, Laplace or distance kernel go through compiled code; everything else is
@@ -74,7 +74,7 @@ class Batch:
         return np.asarray(np.average(self.means[:, -1], axis=1, weights=self.weights) > 0)
 
     def take(self, chosen: BoolArray) -> Batch:
-        """Keep some of the variables."""
+        """Return some of the variables."""
         return replace(self, means=self.means[chosen], moves=self.moves[chosen])
 
 
@@ -250,8 +250,8 @@ class EngineBatches:
         names = list(fixed)
         self.n = len(fixed[names[0]])
         pairs = [(name, name) for name in names]
-        beside = [(a, b) for i, a in enumerate(names) for b in names[:i]]
-        found = compute_influence(fixed, pairs, engine, bandwidths=True, means=beside)
+        further = [(a, b) for i, a in enumerate(names) for b in names[:i]]
+        found = compute_influence(fixed, pairs, engine, bandwidths=True, means=further)
         self.hsics = np.array([[found.hsic((a, b)) for b in names] for a in names])
         self.own_means, self.own_moves = found.values, found.bandwidth_psi
 

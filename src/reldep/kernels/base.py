@@ -82,7 +82,7 @@ class Kernel(ABC):
     is_characteristic: ClassVar[bool] = False
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Let what the `fitted` of somebody else's class raises be an error in words."""
+        """Raise in words what the `fitted` of a class outside this package raises."""
         super().__init_subclass__(**options)
         _translate(
             cls, "fitted", lambda _, found, __: isinstance(found, FittedKernel), "a FittedKernel"
@@ -189,7 +189,7 @@ class FittedKernel(ABC):
     title: str = field(default="", kw_only=True)
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Let what somebody else's class raises in a block be an error in words."""
+        """Raise in words what a class outside this package raises in a block."""
         super().__init_subclass__(**options)
         _translate(cls, "__call__", _is_block, "an array of shape (rows, cols)")
 

@@ -276,7 +276,7 @@ class Estimates:
         return test
 
     def only(self, which: Sequence[int]) -> Self:
-        """Keep some of the dependences, with the errors that they have among all."""
+        """Return some of the dependences, with the errors that they have among all."""
         kept = list(which)
         return replace(
             self,

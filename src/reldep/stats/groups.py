@@ -132,7 +132,7 @@ class Groups:
 
     @classmethod
     def of(cls, found: Sequence[Estimates]) -> Groups:
-        """Put together the only dependence of the estimates of every group."""
+        """Return the only dependence of the estimates of every group."""
 
         def each(name: str) -> FloatArray:
             return np.array([getattr(one, name)[0] for one in found])

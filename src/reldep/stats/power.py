@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Pilot:
-    """What a pilot tells about a test with another number of observations.
+    """What a pilot shows about a test with another number of observations.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Pilot:
 
     @classmethod
     def of(cls, test: Test, n: int, effect: float | None = None) -> Pilot:
-        """Learn from a test of n observations; by default the effect is its estimate."""
+        """Return the pilot of a test of n observations; by default the effect is its estimate."""
         check_planned(test.null)
         root = math.sqrt(n)
         return cls(

@@ -75,7 +75,7 @@ class Joined:
 
     @classmethod
     def joined(cls, parts: Sequence[Self], order: IntArray) -> Self:
-        """Put parts together, in a new order."""
+        """Return all parts as one, in a new order."""
 
         def column(name: str) -> Any:
             values = [getattr(part, name) for part in parts]
@@ -207,7 +207,7 @@ class ScannedTargets(Joined):
     def of(
         cls, found: Estimates, rows: IntArray, n_rows: int, block_sizes: IntArray | None = None
     ) -> ScannedTargets:
-        """Keep what intervals need of T dependences; parameters as for :class:`ScannedSources`."""
+        """Return what intervals need of T dependences; parameters as for :class:`ScannedSources`."""
         return cls(
             found.values,
             found.standard_errors,
@@ -303,7 +303,7 @@ class AcrossScales:
         n_draws: int,
         rng: np.random.Generator,
     ) -> AcrossScales:
-        """Put the tests together.
+        """Return the tests as one.
 
         Parameters
         ----------
@@ -339,7 +339,7 @@ class AcrossScales:
         scores = towards(self.tests.score, alternative)
         maxima = self._maxima if alternative == "two-sided" else self._signed_maxima
         simulated = float(maxima_pvalues(scores.max(), maxima))
-        # Draws cannot tell how small a p-value is; Bonferroni's bound holds for any joint law.
+        # Draws do not show how small a p-value is; Bonferroni's bound holds for any joint law.
         return min(simulated, len(scores) * float(self._pvalues(alternative).min()))
 
     def at_every_scale(self, alternative: str) -> float:

@@ -87,7 +87,7 @@ def lift_variances(
     levels : ndarray, shape (P,)
         The mean of the two dependences of each.
     rows : ndarray, shape (k, n)
-        The deviations of an even selection of the comparisons. They tell how much of the noise
+        The deviations of an even selection of the comparisons. They show how much of the noise
         is common to all and cannot be pooled away.
 
     Returns
@@ -282,7 +282,7 @@ def _compiled_leads(Z: SingleArray, inverse: SingleArray) -> SingleArray:
 
 
 def tail_probability(count: IntArray, n_draws: int) -> FloatArray:
-    """Turn counts of draws at least as extreme into p-values that are never 0."""
+    """Return p-values, never 0, from counts of draws at least as extreme."""
     return np.asarray((1.0 + count) / (1.0 + n_draws))
 
 

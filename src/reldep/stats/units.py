@@ -162,7 +162,7 @@ class Units:
     def published(
         cls, means: FloatArray, names: Sequence[str], places: IntArray, hsics: FloatArray
     ) -> Self:
-        """Take the paper's variance: influence values, kernels held fixed, the normal law."""
+        """Return units of the paper's variance: influence values, fixed kernels, the normal law."""
         m = means.shape[1]
         deviations = means - means.mean(axis=1, keepdims=True)
         # What is left of equal conditional means after their mean is taken off is rounding.
