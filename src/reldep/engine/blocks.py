@@ -298,7 +298,7 @@ def split_of(
 
 
 def _deal_clusters(codes: IntArray, G: int, rng: np.random.Generator) -> Dealing:
-    """Return blocks with the rows of a cluster in different ones; units are groups of whole clusters."""
+    """Return blocks with rows of a cluster in different ones; units are groups of clusters."""
     n, count = len(codes), int(codes.max()) + 1
     most = min(G, max(LEAST_CAP, ceil(CLUSTER_CAP * n / count)))
     # Clusters in random order, and their rows in random order.

@@ -207,7 +207,7 @@ class ScannedTargets(Joined):
     def of(
         cls, found: Estimates, rows: IntArray, n_rows: int, block_sizes: IntArray | None = None
     ) -> ScannedTargets:
-        """Return what intervals need of T dependences; parameters as for :class:`ScannedSources`."""
+        """Return what intervals of T dependences need; as for :class:`ScannedSources`."""
         return cls(
             found.values,
             found.standard_errors,
