@@ -291,14 +291,19 @@ def test_rows_out_of_the_order_of_time_are_refused(rows, tmp_path):
 
 
 @pytest.mark.parametrize("argument", ["clusters", "by"])
-def test_rows_without_a_label_are_refused(argument, rows, tmp_path):
+def test_rows_without_a_label_are_refused_or_dropped(argument, rows, tmp_path):
     gap = rows.with_columns(
         site=pl.when(pl.int_range(pl.len()) == N - 1).then(None).otherwise(pl.col("group"))
     )
     names = ["x", "y"] if argument == "by" else ["x", "y", "z"]
     ask = reldep.groups if argument == "by" else reldep.compare
+    options = {"data": write(tmp_path, gap), "engine": ON_DISK, argument: "site"}
     with pytest.raises(InputError, match=f"`{argument}` has missing values in 1 rows"):
-        ask(*names, data=write(tmp_path, gap), engine=ON_DISK, **{argument: "site"})
+        ask(*names, **options)
+    if argument == "by":
+        left = ask(*names, **options, missing="drop")
+        assert (left.n_observations, left.provenance.n_dropped) == (N - 1, 1)
+        assert "clusters" not in left.summary()
 
 
 INTERRUPTED_JOB = """

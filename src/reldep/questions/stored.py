@@ -242,6 +242,8 @@ class StoredRows:
         present = [row for row in own if row is not None]
         if not present:
             raise InputError(f"no block of rows has {LEAST_ROWS} complete observations.")
+        # Rows of large clusters are left out by choice, and those without a group are incomplete.
+        n_there = self.n_rows if self.n_units else self.n_dealt
         n_lost = self.n_dealt - sum(row.n for row in present)
 
         def each(function: Callable[[Block], FloatArray]) -> Iterable[FloatArray]:
@@ -251,7 +253,7 @@ class StoredRows:
         return BlockTable.of(
             present,
             pairs,
-            n_rows=self.n_rows - (n_lost if is_whole else 0),
+            n_rows=n_there - (n_lost if is_whole else 0),
             n_planned=len(present) if is_whole else self.n_blocks,
             each=each if self.n_units else None,
         )
