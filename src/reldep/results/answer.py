@@ -14,9 +14,8 @@ from reldep.data.checks import check_level
 from reldep.data.frames import make_frame
 from reldep.description import Columns, Description, Table, Value, unseen
 from reldep.io import write
-from reldep.results import sentences
 from reldep.results.sentences import Setting
-from reldep.words import MEASURE_NAMES
+from reldep.words import MEASURE_NAMES, counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -156,14 +155,14 @@ class Answer(ABC):
             kind=type(self).__name__.lower(),
             question=f"{asked}{given}{by}{rows}?",
             claim=" ".join(filter(None, said)),
-            remarks=(*sentences.left_out(how.n_dropped), *how.remarks),
+            remarks=(*left_out(how.n_dropped), *how.remarks),
             alpha=alpha,
             numbers=(*numbers, Value("", "Observations", f"{self.n_observations:,}")),
             table=Table.of(at.columns, self._caption(at), headings, **self._cut()),
             cautions=self.warnings,
             pictures=tuple(self._pictures(at)),
             sections=tuple(self._sections()),
-            notes=(*self._notes(), *sentences.outside_intervals(at.columns), *how.notes),
+            notes=(*self._notes(), *outside_intervals(at.columns), *how.notes),
             facts=(*self._own_facts(), *self._facts()),
             kernels=how.kernels,
             measure=self.measure,
@@ -339,3 +338,28 @@ class Answer(ABC):
     def _possible(self, limits: Any, least: float = -1.0, most: float = 1.0) -> Any:
         """Return limits within what a measure can be: normalised dependences differ by up to 1."""
         return limits if self.measure == "hsic" else np.clip(limits, least, most)
+
+
+def left_out(n_dropped: int) -> list[str]:
+    """Return how many incomplete rows were left out, as a sentence; nothing for none.
+
+    Examples
+    --------
+    >>> left_out(1), left_out(3), left_out(0)
+    (['1 incomplete row was left out.'], ['3 incomplete rows were left out.'], [])
+    """
+    verb = "was" if n_dropped == 1 else "were"
+    return [f"{counted(n_dropped, 'incomplete row')} {verb} left out."] if n_dropped else []
+
+
+def outside_intervals(columns: Columns) -> list[str]:
+    """Return the explanation of estimates outside their own intervals, if there are any."""
+    if not {"estimate", "low", "high"} <= columns.keys():
+        return []
+    limits = zip(*(columns[name] for name in ("low", "estimate", "high")), strict=True)
+    if all(low <= value <= high for low, value, high in limits):
+        return []
+    return [
+        "Estimates are unbiased, so they may lie below 0 where there is no relation; intervals "
+        "contain possible values only."
+    ]

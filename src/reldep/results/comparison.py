@@ -16,7 +16,7 @@ from reldep.results.answer import Answer
 from reldep.results.tested import Result
 from reldep.stats.intervals import Intervals
 from reldep.stats.student import quantile
-from reldep.words import MEASURE_NAMES, interval_text, number, pvalue_text
+from reldep.words import MEASURE_NAMES, counted, interval_text, number, pvalue_text
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
@@ -275,7 +275,7 @@ class Sensitivity(Answer):
         )
 
     def _answered(self, at: sentences.Setting) -> tuple[list[str], list[Value]]:
-        wording, flips = self.central._wording(at.given), self._both_pvalue < at.alpha
+        flips = self._both_pvalue < at.alpha
         spread = (min(at.columns["statistic"]), max(at.columns["statistic"]))
         source, first, second = self._compared()
         numbers = [
@@ -285,7 +285,38 @@ class Sensitivity(Answer):
             *unseen(source=source, first=first, second=second, alternative=self.alternative),
             *unseen(sign_flips=flips),
         ]
-        return [sentences.bandwidths(self, wording, at, flips=flips)], numbers
+        return [self._claim(at, flips=flips)], numbers
+
+    def _claim(self, at: sentences.Setting, *, flips: bool) -> str:
+        """Return whether the bandwidth decides the comparison; `flips` if both signs are shown."""
+        claim = self.central._wording(at.given).claim
+        factors, statistics = self.factors, at.columns["statistic"]
+        span = f"from {_fraction(min(factors))} to {_fraction(max(factors))}"
+        where, (_, first, second) = f"{span} times the chosen one", self._compared()
+        low, high = min(statistics), max(statistics)
+        if flips:
+            top, bottom = (_fraction(factors[statistics.index(one)]) for one in (high, low))
+            return at.say(
+                f"the answer depends on the bandwidth: {claim(first, second)} at {top} times the "
+                f"chosen one, and {claim(second, first)} at {bottom} times (both shown, among "
+                f"multiples {span})"
+            )
+        two_sided = self.alternative == "two-sided"
+        upwards = high > -low if two_sided else self.alternative == "greater"
+        claimed = (first, second) if upwards else (second, first)
+        every = f"({pvalue_text(self.every_pvalue)})"
+        if self.every_pvalue < at.alpha:
+            return at.say(f"{claim(*claimed)} at every bandwidth {where} {every}", named=True)
+        n = counted(len(factors), "bandwidth")
+        some = f"({pvalue_text(self.some_pvalue)}, adjusted for {n})"
+        if self.some_pvalue < at.alpha:
+            clause = f"{claim(*claimed)} at some bandwidths {where} {some}"
+            return at.say(f"{clause}; this is not shown for every one of them {every}", named=True)
+        if not two_sided and (high < 0 if upwards else low > 0):
+            clause = f"{claim(*claimed, shown=False)} at any bandwidth {where} {some}"
+            return at.say(f"{clause}; the estimates are {sentences.OPPOSITE}", named=True)
+        asked = claim(*claimed, "or" if two_sided else "than")
+        return at.say(f"it is undecided at every bandwidth {where} whether {asked} {some}")
 
     def _caption(self, at: sentences.Setting) -> str:  # noqa: ARG002
         _, first, second = self._compared()
@@ -324,3 +355,11 @@ class Sensitivity(Answer):
             "different scales.",
         )
         return [picture]
+
+
+def _fraction(factor: float) -> str:
+    """Return a multiple as people write it: "1/8", "8", "0.35"."""
+    whole = round(1 / factor)
+    if factor < 1 and abs(whole * factor - 1) < 1e-9:
+        return f"1/{whole}"
+    return f"{factor:.3g}"

@@ -13,9 +13,11 @@ from reldep.results import sentences
 from reldep.results.strength import OfDependences
 from reldep.stats import student
 from reldep.stats.intervals import Interval
-from reldep.words import percent
+from reldep.words import listed, numbers, percent, pvalue_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reldep.data.variables import FloatArray
     from reldep.description import Description
     from reldep.engine.centred import Pair
@@ -159,7 +161,7 @@ class GroupComparison(OfDependences):
             said = sentences.comparison(wording, groups, finding, at, strength)
             numbers = finding.values(f"{' − '.join(self._names())} ({at.measure})")
         else:
-            said = sentences.several_groups(variables, self.by, groups, finding, at)
+            said = self._claim(groups, finding, at)
             numbers = finding.values("", "(all groups equal)")[2:]
         how_many = Value("groups", "Groups", self.groups, lambda groups: f"{len(groups)}")
         return [said], [how_many, *numbers, *unseen(by=self.by)]
@@ -210,13 +212,33 @@ class GroupComparison(OfDependences):
             names = self._names()
             by = f" ({self.by})" if names == [*self.groups] and self.by != "group" else ""
             return wording.question(names, self.alternative) + by
-        groups = sentences.several(len(self.groups), self.by)
-        return f"Are {wording.subject} more closely related in some of {groups} than in others"
+        return f"Are {wording.subject} more closely related in some of {self._all()} than in others"
 
     def _names(self) -> list[str]:
         """Return the groups as sentences name them: numbers say nothing by themselves."""
         are_words = any(map(str.isalpha, "".join(self.groups)))
         return [group if are_words else f"{self.by} {group}" for group in self.groups]
+
+    def _all(self) -> str:
+        """Return the groups as a noun: "the 3 groups of site", or "the 3 groups"."""
+        return f"the {len(self.groups)} groups" + (f" of {self.by}" if self.by != "group" else "")
+
+    def _claim(
+        self,
+        groups: Sequence[sentences.Relation],
+        finding: sentences.Finding,
+        at: sentences.Setting,
+    ) -> str:
+        """Return whether the variables are equally related in three groups or more."""
+        ordered = sorted(groups, key=lambda one: -one.value)
+        sizes = numbers([one.value for one in ordered])
+        found = listed([f"{size} in {one.name}" for size, one in zip(sizes, ordered, strict=True)])
+        related = f"equally related in {self._all()}{at.given}"
+        test = f"{finding.law} = {finding.statistic:.2f}, {pvalue_text(finding.pvalue)}"
+        evidence = f"{at.measure} {found} ({test})"
+        if finding.is_shown:
+            return at.say(f"{self.x} and {self.y} are not {related}: {evidence}", named=True)
+        return at.say(f"{sentences.UNDECIDED} {self.x} and {self.y} are {related}: {evidence}")
 
     def _law(self) -> str:
         """Return the statistic as before its value: "t(41)" or "F(2, 31.4)"."""

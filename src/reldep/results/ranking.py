@@ -13,9 +13,11 @@ from reldep.description import Columns, Picture, Value, as_rows, unseen
 from reldep.results import sentences
 from reldep.results.strength import AtOnce
 from reldep.stats.simultaneous import critical_value, holm
-from reldep.words import listed
+from reldep.words import either, listed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reldep.data.variables import FloatArray, IntArray
     from reldep.stats.simultaneous import Pairwise, Ranks
 
@@ -119,7 +121,7 @@ class Ranking(AtOnce):
         found = zip(at.columns["target"], at.columns["estimate"], pvalues, strict=True)
         relations = [sentences.Relation(*one) for one in found]
         said = [
-            sentences.ranking(self.source, best, len(self.targets), top, at),
+            self._claim(best, top, at),
             sentences.not_shown(relations, at.alpha, f" to {self.source}"),
         ]
         numbers = [
@@ -129,6 +131,19 @@ class Ranking(AtOnce):
             *unseen(pairwise=as_rows(self._pairwise(level))),
         ]
         return said, numbers
+
+    def _claim(self, best: Sequence[str], top: sentences.Relation, at: sentences.Setting) -> str:
+        """Return to which targets the source may be most closely related."""
+        n, sure = len(self.targets), f"{at.given} ({at.level} confidence)"
+        start, closely = f"of {n:,} targets, {self.source}", "more" if n == 2 else "most"
+        if len(best) == 1:
+            claim = f"{start} is {closely} closely related to {best[0]}{sure}"
+            return at.say(f"{claim}: {at.measure} {at.at_once(top)}")
+        claim = f"{start} may be most closely related to {either(best)}{sure}"
+        if len(best) == n:
+            which = f"to which of {n:,} targets {self.source} is {closely} closely related{sure}"
+            claim = f"it is undecided {which}"
+        return at.say(f"{claim}; {at.largest(top)}")
 
     def _caption(self, at: sentences.Setting) -> str:
         return (

@@ -16,7 +16,7 @@ from reldep.results import sentences
 from reldep.results.answer import Answer
 from reldep.results.strength import OfDependences, strongest_shown
 from reldep.stats.intervals import Intervals
-from reldep.words import counted, percent
+from reldep.words import counted, listed, percent
 
 if TYPE_CHECKING:
     from reldep.data.variables import BoolArray, FloatArray
@@ -167,7 +167,24 @@ class Scan(Screen):
 
     def _answered(self, at: sentences.Setting) -> tuple[list[str], list[Value]]:
         own = unseen(first=self.first, second=self.second, alternative=self.alternative)
-        return [sentences.scan_of_sources(self, at)], [*self._numbers(at), *own]
+        return [self._claim(at)], [*self._numbers(at), *own]
+
+    def _claim(self, at: sentences.Setting) -> str:
+        """Return how many sources are more closely related to each of the two targets."""
+        claimed, two_sided = self.is_discovery(at.alpha), self.alternative == "two-sided"
+        n, m = (int((claimed & (sign * self.estimates > 0)).sum()) for sign in (1, -1))
+        first, second = self.first, self.second
+        if self.alternative == "less" or (two_sided and m and not n):
+            first, n, second, m = second, m, first, n
+        other = f"than to {second}"
+        if two_sided:
+            other = f"and {m:,} to {second}" if m else f"{'and none' if n else 'or'} to {second}"
+        rate = f"(false-discovery rate {percent(at.alpha)})"
+        clause = f"{sentences.are(n)} more closely related to {first} {other}{at.given} {rate}"
+        clearest = [i for i in np.argsort(self.log10_pvalue, kind="stable") if claimed[i]]
+        names = listed([self.sources[i] for i in clearest], 5)
+        also = f"The clearest: {names}." if clearest else ""
+        return at.say(f"of {counted(len(claimed), 'source')}, {clause}", also)
 
     def _caption(self, at: sentences.Setting) -> str:
         return (

@@ -1,4 +1,4 @@
-"""The grammar of answers: every sentence that an answer prints is made here.
+"""The grammar of answers, and the sentences that several of them share.
 
 ``[Scope,] claim: numbers (interval; statistic, p)[, strength].``
 
@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from reldep.description import Columns, Value
 from reldep.words import (
-    counted,
-    either,
     in_prose,
     interval_text,
     listed,
@@ -29,9 +27,6 @@ from reldep.words import pvalue_text as p
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from reldep.results.comparison import Sensitivity
-    from reldep.results.scan import Scan
 
 OPPOSITE = "in the opposite direction"
 UNDECIDED = "it is undecided whether"
@@ -200,31 +195,6 @@ class Setting:
         return f"the largest {self.measure} is {self.at_once(top, f', for {top.name}')}"
 
 
-def left_out(n_dropped: int) -> list[str]:
-    """Return how many incomplete rows were left out, as a sentence; nothing for none.
-
-    Examples
-    --------
-    >>> left_out(1), left_out(3), left_out(0)
-    (['1 incomplete row was left out.'], ['3 incomplete rows were left out.'], [])
-    """
-    verb = "was" if n_dropped == 1 else "were"
-    return [f"{counted(n_dropped, 'incomplete row')} {verb} left out."] if n_dropped else []
-
-
-def outside_intervals(columns: Columns) -> list[str]:
-    """Return the explanation of estimates outside their own intervals, if there are any."""
-    if not {"estimate", "low", "high"} <= columns.keys():
-        return []
-    limits = zip(*(columns[name] for name in ("low", "estimate", "high")), strict=True)
-    if all(low <= value <= high for low, value, high in limits):
-        return []
-    return [
-        "Estimates are unbiased, so they may lie below 0 where there is no relation; intervals "
-        "contain possible values only."
-    ]
-
-
 class Wording(NamedTuple):
     """How two dependences are compared: of two targets, two groups, or two pairs of variables.
 
@@ -290,15 +260,8 @@ def comparison(
 ) -> str:
     """Return which of two dependences is stronger, and which of them are not shown to exist.
 
-    Parameters
-    ----------
-    wording : Wording
-    relations : sequence of two Relation
-        In the order of the question: the estimate is that of the first minus the second.
-    finding : Finding
-    setting : Setting
-    strength : str, optional
-        How strong both are on the scale of correlations, for a difference that is shown.
+    The two relations are in the order of the question: the estimate is that of the first minus the
+    second. `strength` says how strong both are as correlations, for a difference that is shown.
 
     Examples
     --------
@@ -375,40 +338,6 @@ interval −0.020 to 0.122; p = 0.17).
     return setting.say(f"{UNDECIDED} {subject} {asked}: {found}")
 
 
-def ranking(
-    source: str, best: Sequence[str], n_targets: int, top: Relation, setting: Setting
-) -> str:
-    """Return to which targets the source may be most closely related.
-
-    Parameters
-    ----------
-    source : str
-    best : sequence of str
-        The targets that may be the strongest, the largest estimate first.
-    n_targets : int
-    top : Relation
-        The target with the largest estimate, with its simultaneous interval.
-    setting : Setting
-
-    Examples
-    --------
-    >>> top = Relation("C18.3", 0.528, limits=(0.289, 0.739))
-    >>> print(ranking("diet", ["C18.3", "C22.6"], 5, top, Setting("CKA")))
-    Of 5 targets, diet may be most closely related to C18.3 or C22.6 (95% confidence); the \
-largest CKA is 0.528, for C18.3 (simultaneous 95% interval 0.289 to 0.739).
-    """
-    start, closely = f"of {n_targets:,} targets, {source}", "more" if n_targets == 2 else "most"
-    sure = f"{setting.given} ({setting.level} confidence)"
-    if len(best) == 1:
-        claim = f"{start} is {closely} closely related to {best[0]}{sure}"
-        return setting.say(f"{claim}: {setting.measure} {setting.at_once(top)}")
-    if len(best) == n_targets:
-        which = f"to which of {n_targets:,} targets {source} is {closely} closely related{sure}"
-        return setting.say(f"it is undecided {which}; {setting.largest(top)}")
-    claim = f"{start} may be most closely related to {either(best)}{sure}"
-    return setting.say(f"{claim}; {setting.largest(top)}")
-
-
 def dependence(found: Relation, setting: Setting) -> str:
     """Return whether two variables are related, and how closely.
 
@@ -425,35 +354,6 @@ def dependence(found: Relation, setting: Setting) -> str:
     if found.is_doubtful(setting.alpha):
         return setting.say(f"it is not shown that {related}: {evidence}")
     return setting.say(f"{related}: {evidence}{found.strength}", named=True)
-
-
-def several(n: int, by: str) -> str:
-    """Return the groups as a noun: "the 3 groups of site", or "the 3 groups" without a name."""
-    return f"the {n} groups" + (f" of {by}" if by != "group" else "")
-
-
-def several_groups(
-    variables: str, by: str, groups: Sequence[Relation], finding: Finding, setting: Setting
-) -> str:
-    """Return whether two variables are equally related in three groups or more.
-
-    Examples
-    --------
-    >>> groups = [Relation("a", 0.21), Relation("b", 0.62), Relation("c", 0.4)]
-    >>> test = Finding(0.2, (0, 1), "F(2, 31.0)", 4.2, 0.024, 0.05)
-    >>> print(several_groups("x and y", "site", groups, test, Setting("CKA")))
-    x and y are not equally related in the 3 groups of site: CKA 0.620 in b, 0.400 in c, 0.210 in \
-a (F(2, 31.0) = 4.20, p = 0.024).
-    """
-    ordered = sorted(groups, key=lambda one: -one.value)
-    sizes = numbers([one.value for one in ordered])
-    found = listed([f"{size} in {one.name}" for size, one in zip(sizes, ordered, strict=True)])
-    related = f"equally related in {several(len(groups), by)}{setting.given}"
-    test = f"{finding.law} = {finding.statistic:.2f}, {p(finding.pvalue)}"
-    evidence = f"{setting.measure} {found} ({test})"
-    if finding.is_shown:
-        return setting.say(f"{variables} are not {related}: {evidence}", named=True)
-    return setting.say(f"{UNDECIDED} {variables} are {related}: {evidence}")
 
 
 def how_many_are_related(
@@ -481,7 +381,7 @@ def how_many_are_related(
     Of 28 pairs, 18 are related (Holm, 5%), most closely a and b: CKA 0.807 (simultaneous 95% \
 interval 0.600 to 0.900).
     """
-    start = f"of {counted_things}, {_are(n_shown)} {related}{setting.given}"
+    start = f"of {counted_things}, {are(n_shown)} {related}{setting.given}"
     start += f" ({how} {percent(setting.alpha)})"
     if not n_shown:
         return setting.say(f"{start}; {setting.largest(top)}")
@@ -489,73 +389,8 @@ interval 0.600 to 0.900).
     return setting.say(f"{start}, {which} {top.name}: {setting.measure} {setting.at_once(top)}")
 
 
-def scan_of_sources(found: Scan, setting: Setting) -> str:
-    """Return how many sources are more closely related to each of two targets.
-
-    As in: Of 120 sources, 1 is more closely related to diet and 2 to genotype (false-discovery rate
-    5%). The clearest: a, b, c.
-    """
-    claimed = found.is_discovery(setting.alpha)
-    n, m = (int((claimed & (sign * found.estimates > 0)).sum()) for sign in (1, -1))
-    first, second = found.first, found.second
-    if found.alternative == "less" or (found.alternative == "two-sided" and m and not n):
-        first, n, second, m = second, m, first, n
-    other = f"than to {second}"
-    if found.alternative == "two-sided":
-        other = f"and {m:,} to {second}" if m else f"{'and none' if n else 'or'} to {second}"
-    rate = f"(false-discovery rate {percent(setting.alpha)})"
-    clause = f"{_are(n)} more closely related to {first} {other}{setting.given} {rate}"
-    places = [i for i, is_claimed in enumerate(claimed) if is_claimed]
-    clearest = sorted(places, key=lambda i: float(found.log10_pvalue[i]))
-    named = f"The clearest: {listed([found.sources[i] for i in clearest], 5)}." if places else ""
-    return setting.say(f"of {counted(len(claimed), 'source')}, {clause}", named)
-
-
-def _are(n: int) -> str:
+def are(n: int) -> str:
     """Return a number with its verb: "none is shown to be", "1 is", "3 are"."""
     if n == 0:
         return "none is shown to be"
     return f"{n:,} is" if n == 1 else f"{n:,} are"
-
-
-def bandwidths(found: Sensitivity, wording: Wording, setting: Setting, *, flips: bool) -> str:
-    """Return whether the bandwidth decides a comparison.
-
-    As in: diet is more closely related to a than to b at every bandwidth from 1/8 to 8 times the
-    chosen one (p = 0.038). `flips` says that both signs are shown.
-    """
-    factors, statistics = found.factors, found.across.tests.statistic.tolist()
-    span = f"from {_fraction(min(factors))} to {_fraction(max(factors))}"
-    where, first, second = f"{span} times the chosen one", found.central.first, found.central.second
-    low, high = min(statistics), max(statistics)
-    if flips:
-        top, bottom = (_fraction(factors[statistics.index(one)]) for one in (high, low))
-        return setting.say(
-            f"the answer depends on the bandwidth: {wording.claim(first, second)} at {top} times "
-            f"the chosen one, and {wording.claim(second, first)} at {bottom} times (both shown, "
-            f"among multiples {span})"
-        )
-    two_sided = found.alternative == "two-sided"
-    upwards = high > -low if two_sided else found.alternative == "greater"
-    claimed = (first, second) if upwards else (second, first)
-    every = f"({p(found.every_pvalue)})"
-    if found.every_pvalue < setting.alpha:
-        clause = f"{wording.claim(*claimed)} at every bandwidth {where} {every}"
-        return setting.say(clause, named=True)
-    some = f"({p(found.some_pvalue)}, adjusted for {counted(len(factors), 'bandwidth')})"
-    if found.some_pvalue < setting.alpha:
-        clause = f"{wording.claim(*claimed)} at some bandwidths {where} {some}"
-        return setting.say(f"{clause}; this is not shown for every one of them {every}", named=True)
-    if not two_sided and (high < 0 if upwards else low > 0):
-        clause = f"{wording.claim(*claimed, shown=False)} at any bandwidth {where} {some}"
-        return setting.say(f"{clause}; the estimates are {OPPOSITE}", named=True)
-    asked = wording.claim(*claimed, "or" if two_sided else "than")
-    return setting.say(f"it is undecided at every bandwidth {where} whether {asked} {some}")
-
-
-def _fraction(factor: float) -> str:
-    """Return a multiple as people write it: "1/8", "8", "0.35"."""
-    whole = round(1 / factor)
-    if factor < 1 and abs(whole * factor - 1) < 1e-9:
-        return f"1/{whole}"
-    return f"{factor:.3g}"
