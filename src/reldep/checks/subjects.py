@@ -313,8 +313,6 @@ class Tested:
     influence : Influence
     without : callable
         Return the test of the first weights without some rows; None if it cannot be had.
-    is_difference : bool
-        Whether one difference of two dependences is tested.
     where : str
         Which part of the rows this is about, such as " in 'treated'".
     """
@@ -324,8 +322,13 @@ class Tested:
     weights: FloatArray
     influence: Influence
     without: Callable[[IntArray], Test | None]
-    is_difference: bool = False
     where: str = ""
+
+    @cached_property
+    def is_difference(self) -> bool:
+        """Whether one difference of two dependences is tested, both on the same rows."""
+        is_one = len(self.weights) == 1 and sorted(self.weights[0].tolist()) == [-1.0, 1.0]
+        return is_one and self.found.pairs == self.data.pairs
 
     @cached_property
     def psi(self) -> FloatArray:

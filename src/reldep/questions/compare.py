@@ -151,7 +151,7 @@ def compared(study: Study, computed: Computed, method: str = "joint") -> Compari
     n = study.n // (2 if method == "split" else 1)
     return Comparison(
         provenance=computed.provenance,
-        warnings=computed.warnings(WEIGHTS, is_difference=method == "joint"),
+        warnings=computed.warnings(WEIGHTS),
         dependences=computed.dependences,
         weights=WEIGHTS,
         tested=computed.dependences.test(WEIGHTS),

@@ -120,7 +120,7 @@ def contrast(
         computed = study.compute()
     return Contrast(
         provenance=computed.provenance,
-        warnings=computed.warnings(vector, is_difference=sorted(vector) == [-1.0, 1.0]),
+        warnings=computed.warnings(vector),
         dependences=computed.dependences,
         weights=vector,
         tested=computed.dependences.test(vector),

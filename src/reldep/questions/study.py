@@ -270,9 +270,7 @@ class Computed:
         """What to beware of in the data, as they were read."""
         return (*cautions_about(self.study.before or self.study), *self.influence.cautions)
 
-    def tested(
-        self, weights: FloatArray, *, is_difference: bool = False, where: str = ""
-    ) -> Tested:
+    def tested(self, weights: FloatArray, where: str = "") -> Tested:
         """Return what is tested, for the checks: `weights` has one row per test."""
         study, table = self.study, np.atleast_2d(weights)
         return Tested(
@@ -281,16 +279,12 @@ class Computed:
             weights=table,
             influence=self.influence,
             without=lambda left_out: study.test_without(left_out, table[0]),
-            is_difference=is_difference,
             where=where,
         )
 
-    def warnings(
-        self, weights: FloatArray, *, is_difference: bool = False
-    ) -> tuple[ReldepWarning, ...]:
+    def warnings(self, weights: FloatArray) -> tuple[ReldepWarning, ...]:
         """Return the cautions about the data and about what is tested."""
-        about_test = cautions_about(self.tested(weights, is_difference=is_difference))
-        return (*self.cautions, *about_test)
+        return (*self.cautions, *cautions_about(self.tested(weights)))
 
 
 def read_study(
