@@ -7,6 +7,7 @@ import importlib
 import os
 import pkgutil
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -46,6 +47,14 @@ def test_every_public_name_exists():
     assert dir(reldep) == reldep.__all__
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = reldep.nothing
+
+
+def test_names_are_found_in_a_zip_file_too(tmp_path):
+    source = Path(reldep.__file__).parents[1]
+    archive = shutil.make_archive(str(tmp_path / "reldep"), "zip", source, "reldep")
+    first = f"import sys; sys.path.insert(0, {archive!r}); import reldep"
+    found = run_python(f"{first}; print(reldep.rotation([1, 2]), reldep.__file__)")
+    assert archive in found
 
 
 def test_the_version_is_the_same_everywhere():
