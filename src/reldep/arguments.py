@@ -154,6 +154,7 @@ class Interface:
     signature: inspect.Signature
 
     @staticmethod
+    @functools.cache
     def of(function: Callable[..., Any]) -> "Interface":
         """Return the interface of a function; ``**options: Unpack[X]`` stands for X's fields."""
         hints = get_type_hints(inspect.unwrap(function), include_extras=True)
