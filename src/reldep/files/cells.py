@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from reldep.data.checks import printable, translated
 from reldep.data.missing_codes import as_number
@@ -14,7 +14,7 @@ from reldep.data.strings.dates import SPANS, on_circle
 from reldep.data.strings.reading import Column, read_strings
 from reldep.exceptions import InputError
 from reldep.files.header import without_name
-from reldep.files.reading import codes_for_missing, date_rule, evidence_of
+from reldep.files.reading import STATED, codes_for_missing, date_rule, evidence_of
 from reldep.files.summary_rows import summary_rows
 from reldep.files.table import Table
 
@@ -303,13 +303,10 @@ def typed_column(
 
 
 def stated_kinds(options: Reading, schema: Mapping[str, ColumnType], name: str) -> dict[str, str]:
-    """Return the kinds that the user states, by column; labels last, so that they stand."""
+    """Return the kinds that the user states, by column."""
     found: dict[str, str] = {}
-    for words, kind in (
-        (options["numbers"], "numbers"),
-        (options["date_columns"], "dates"),
-        (options["categories"], "labels"),
-    ):
+    for option, kind in STATED.items():
+        words = cast("Mapping[str, Any]", options)[option]
         for own in () if words is None else select_columns(words, schema, source=printable(name)):
             if kind == "dates" and own in found:
                 raise InputError(f"column {own!r} is named both as numbers and as dates.")

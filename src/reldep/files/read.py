@@ -34,7 +34,7 @@ from reldep.files.columnar import (
     read_parquet_files,
 )
 from reldep.files.join import join_tables
-from reldep.files.reading import READING, Reading, codes_for_missing, completed, date_rule
+from reldep.files.reading import READING, STATED, Reading, codes_for_missing, completed, date_rule
 from reldep.files.statistics_packages import read_package
 from reldep.files.table import Table
 from reldep.files.text import read_text
@@ -169,7 +169,7 @@ def _of_files(places: list[Any], options: Reading) -> Table:
         return read_source(sources[0], options)
     stems = [*map(stem, places)]
     # Which columns have a stated kind can only be said of the joined table.
-    plain: Reading = {**options, "categories": None, "numbers": None, "date_columns": None}
+    plain = cast("Reading", {**options, **dict.fromkeys(STATED)})
     tables = [read_source(source, plain) for source in sources]
     joined = join_tables(tables, stems, join)
     kinds = stated_kinds(options, joined.columns, joined.name)
@@ -186,15 +186,10 @@ def _with_kinds(plain: Reading, table: Table, own: str, kinds: Mapping[str, str]
     """Return the options of one table with the kinds that are stated for the joined one."""
     stated = {one: kinds.get(one, kinds.get(f"{own}_{one}")) for one in table.columns}
     chosen = {
-        kind: [quote_column(one) for one, stated_kind in stated.items() if stated_kind == kind]
-        for kind in ("labels", "numbers", "dates")
+        option: [quote_column(one) for one, found in stated.items() if found == kind] or None
+        for option, kind in STATED.items()
     }
-    return {
-        **plain,
-        "categories": chosen["labels"] or None,
-        "numbers": chosen["numbers"] or None,
-        "date_columns": chosen["dates"] or None,
-    }
+    return cast("Reading", {**plain, **chosen})
 
 
 def read_source(source: Source, options: Reading, *, is_tried: bool = False) -> Table:

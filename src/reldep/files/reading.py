@@ -207,6 +207,8 @@ class Reading(TypedDict, total=False):
     ]
 
 
+# The options that state the kind of columns, labels last, so that they stand.
+STATED = {"numbers": "numbers", "date_columns": "dates", "categories": "labels"}
 READING: dict[str, Argument] = {
     name: hint.__metadata__[0].named(name, hint.__origin__)
     for name, hint in get_type_hints(Reading, include_extras=True).items()
