@@ -247,9 +247,10 @@ class _Condition:
             text = self.texts[int(placeholder[2:])]
             return _Value(pl.lit(text), "text", text)
         name = self.names[int(placeholder[1:])]
-        near = ", ".join(map(repr, get_close_matches(name, self.known) or self.known[:6]))
-        known = f"there is no column {name!r} (nearest: {near})"
-        self.check(name in self.schema, f"{known}; text stands in single quotes: '{name}'")
+        if name not in self.schema:
+            near = ", ".join(map(repr, get_close_matches(name, self.known) or self.known[:6]))
+            quote = f"text stands in single quotes: '{name}'"
+            self.check(False, f"there is no column {name!r} (nearest: {near}); {quote}")
         kind = self.schema[name]
         self.check(not kind.is_nested() and kind != pl.Object, f"{name!r} holds lists or objects")
         own = cs.by_name(name).as_expr()  # pl.col would take "*" and "^x$" for patterns
