@@ -123,9 +123,9 @@ def _dispatch(data: Any, name: str) -> Variable:
 def _check_shape(data: Any, name: str) -> None:
     """Raise InputError for data without columns or without rows."""
     shape = getattr(data, "shape", None)
-    if shape is None and hasattr(data, "__len__"):
-        shape = (len(data),)
-    if shape and len(shape) == 2 and shape[1] == 0:
+    if not isinstance(shape, tuple):
+        shape = (len(data),) if hasattr(data, "__len__") else ()
+    if len(shape) == 2 and shape[1] == 0:
         raise InputError(f"{name} has no columns (shape {tuple(shape)}); pass at least one.")
     if shape and shape[0] == 0:
         raise InputError(f"{name} has no observations; pass at least 4.")
