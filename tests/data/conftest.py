@@ -7,13 +7,6 @@ import sys
 
 import pytest
 
-import spreadsheets
-
-
-@pytest.fixture
-def write_xlsx():
-    return spreadsheets.write_xlsx
-
 
 @pytest.fixture
 def pipe(monkeypatch):

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import reldep
+from spreadsheets import sheets
 
 FRAME = pl.DataFrame(
     {
@@ -67,11 +68,9 @@ def test_only_the_columns_asked_for_are_read_from_parquet(tmp_path):
     assert table.read(["n"])["n"].to_list() == [1, 2, 3]
 
 
-def test_an_excel_sheet_is_a_table(tmp_path, write_xlsx):
-    path = tmp_path / "mice.xlsx"
+def test_an_excel_sheet_is_a_table(write):
     rows = [["id", "x", "m", "n", "ko"], ["a", 1.5, "NA", 1, True], ["b ", None, 2.5, 2, False]]
-    write_xlsx(path, rows)
-    table = reldep.read(path)
+    table = reldep.read(write("mice.xlsx", sheets(data=rows)))
     assert list(table.columns.values()) == ["text", "number", "number", "integer", "boolean"]
     assert table.read(list(table.columns)).rows() == [
         ("a", 1.5, None, 1, True),
@@ -103,14 +102,11 @@ def test_npz_arrays_become_columns(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["sheet.npz", "sheet.csv", "sheet"])
-def test_the_first_bytes_decide_what_a_file_is(tmp_path, write_xlsx, name):
-    path = tmp_path / name
-    write_xlsx(path, [["a"], [1]])
-    table = reldep.read(path)
+def test_the_first_bytes_decide_what_a_file_is(write, name):
+    table = reldep.read(write(name, sheets(data=[["a"], [1]])))
     assert table["a"].to_list() == [1]
     assert ("it is a workbook, and read as such" in str(table.notes)) == ("." in name)
-    text = tmp_path / "text.xls"
-    text.write_text("a\tb\n1\t2\n")
+    text = write("text.xls", "a\tb\n1\t2\n")
     assert reldep.read(text).read(["a", "b"]).rows() == [(1, 2)]
     assert "it is text, not an Excel" in reldep.read(text).notes[0]
 

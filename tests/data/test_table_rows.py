@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import reldep
+from spreadsheets import sheets
 
 
 def test_a_condition_does_not_shift_the_lines(write):
@@ -70,10 +71,9 @@ def test_a_column_of_identifiers_names_the_rows(write):
         reldep.read(path, id="patiant")
 
 
-def test_rows_of_a_sheet_are_numbered_as_the_program_numbers_them(tmp_path, write_xlsx):
-    path = tmp_path / "m.xlsx"
-    write_xlsx(path, [["Study"], [], ["line", "x"], [4, 1.5], [None, None], [6, "n/a"], [7, 2.5]])
-    table = reldep.read(path, skip_rows=1)
+def test_rows_of_a_sheet_are_numbered_as_the_program_numbers_them(write):
+    rows = [["Study"], [], ["line", "x"], [4, 1.5], [None, None], [6, "n/a"], [7, 2.5]]
+    table = reldep.read(write("m.xlsx", sheets(data=rows)), skip_rows=1)
     frame, rows = table.read(["line", "x"]), table.rows
     assert rows.values() == frame["line"].to_list() == [4, 6, 7]
     assert frame["x"].to_list() == [1.5, None, 2.5]
