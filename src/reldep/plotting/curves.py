@@ -7,18 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.exceptions import InputError
-from reldep.plotting.style import (
-    BLUE,
-    GREY,
-    ORANGE,
-    PALE,
-    axes,
-    label,
-    legend_above,
-    readable,
-    series,
-    without_frame,
-)
+from reldep.plotting import style
 from reldep.words import percent
 
 if TYPE_CHECKING:
@@ -28,11 +17,11 @@ if TYPE_CHECKING:
 
     from reldep.data.variables import FloatArray
 
-_SMALL = {"color": GREY, "fontsize": "small"}
+_SMALL = {"color": style.GREY, "fontsize": "small"}
 _BESIDE = {"xytext": (3, 0), "textcoords": "offset points", "va": "center", **_SMALL}
 
 
-@readable
+@style.readable
 def power(
     n: Sequence[int],
     curves: Mapping[str, Sequence[float]],
@@ -73,26 +62,26 @@ def power(
     """
     if not curves:
         raise InputError("`curves` is empty; pass the power of at least one test.")
-    ax = axes(ax, size=(5.6, 4.0))
+    ax = style.axes(ax, size=(5.6, 4.0))
     for i, (name, heights) in enumerate(curves.items()):
-        look = series(i)
-        ax.plot(n, heights, color=look.colour, linestyle=look.line, label=label(name))
+        look = style.series(i)
+        ax.plot(n, heights, color=look.colour, linestyle=look.line, label=style.label(name))
     # The power that studies are usually planned for.
-    ax.axhline(0.8, color=GREY, linewidth=1, linestyle=":")
+    ax.axhline(0.8, color=style.GREY, linewidth=1, linestyle=":")
     aside: dict[str, Any] = {"xycoords": ("axes fraction", "data"), **_BESIDE}
     ax.annotate("80%", (1.0, 0.8), **aside)
     if pilot is not None:
-        ax.axvline(pilot, color=GREY, linewidth=0.8)
+        ax.axvline(pilot, color=style.GREY, linewidth=0.8)
         offset: dict[str, Any] = {"xytext": (3, 3), "textcoords": "offset points", **_SMALL}
         ax.annotate("pilot", (pilot, 0.0), **offset)
     ax.set(xlabel="observations", ylabel=f"power at the {percent(alpha)} level", ylim=(0, 1.02))
     ax.set_xlim(0, max(n))
-    legend_above(ax, columns=2)
-    without_frame(ax)
+    style.legend_above(ax, columns=2)
+    style.without_frame(ax)
     return ax
 
 
-@readable
+@style.readable
 def bandwidths(
     factors: npt.ArrayLike,
     statistics: npt.ArrayLike,
@@ -128,12 +117,12 @@ def bandwidths(
     at, heights, bars, wide = (
         np.asarray(one, dtype=np.float64) for one in (factors, statistics, single, band)
     )
-    ax = axes(ax, size=(5.6, 3.8))
-    ax.fill_between(at, -wide, wide, color=PALE, alpha=0.6, linewidth=0)
-    ax.axhline(0.0, color=GREY, linewidth=1, linestyle=":")
+    ax = style.axes(ax, size=(5.6, 3.8))
+    ax.fill_between(at, -wide, wide, color=style.PALE, alpha=0.6, linewidth=0)
+    ax.axhline(0.0, color=style.GREY, linewidth=1, linestyle=":")
     for line in (-bars, bars):
-        ax.plot(at, line, color=GREY, linewidth=1, linestyle="--")
-    ax.plot(at, heights, "o-", color=BLUE, markersize=4, clip_on=False)
+        ax.plot(at, line, color=style.GREY, linewidth=1, linestyle="--")
+    ax.plot(at, heights, "o-", color=style.BLUE, markersize=4, clip_on=False)
     ax.set_xscale("log", base=2)
     ax.xaxis.get_major_locator().set_params(numticks=6)
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
@@ -141,14 +130,14 @@ def bandwidths(
     crossings = _crossings(at, heights)
     text = f"sign changes at {', '.join(f'{x:.2g}' for x in crossings)} times the bandwidth"
     for i, crossing in enumerate(crossings):
-        ax.axvline(crossing, color=ORANGE, linewidth=1.4, label=text if i == 0 else None)
+        ax.axvline(crossing, color=style.ORANGE, linewidth=1.4, label=text if i == 0 else None)
     if crossings:
-        legend_above(ax)
+        style.legend_above(ax)
     aside: dict[str, Any] = {"xycoords": ("axes fraction", "data"), **_BESIDE}
     ax.annotate(f"{law} = ±{bars[-1]:.2f}", (1.0, bars[-1]), **aside)
     ax.set_xlabel("bandwidth, as a multiple of the one used")
-    ax.set_ylabel(f"{law}, positive: {label(first, 20)} stronger")
-    without_frame(ax)
+    ax.set_ylabel(f"{law}, positive: {style.label(first, 20)} stronger")
+    style.without_frame(ax)
     return ax
 
 

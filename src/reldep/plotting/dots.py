@@ -7,18 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.exceptions import InputError
-from reldep.plotting.style import (
-    BLUE,
-    GREY,
-    ORANGE,
-    axes,
-    label,
-    legend_above,
-    named,
-    readable,
-    shaped,
-    without_frame,
-)
+from reldep.plotting import style
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,7 +20,7 @@ if TYPE_CHECKING:
 MOST_VECTOR_DOTS = 3000
 
 
-@readable
+@style.readable
 def influence(
     psi: npt.ArrayLike,
     ax: Any = None,
@@ -70,21 +59,21 @@ def influence(
     at = np.arange(len(values)) if places is None else np.asarray(places)
     marked = {} if named is None else dict(named)
     rest = np.setdiff1d(np.arange(len(values)), list(marked))
-    ax = axes(ax, size=(6.4, 3.4))
-    ax.axhline(0.0, color=GREY, linewidth=1, linestyle=":")
+    ax = style.axes(ax, size=(6.4, 3.4))
+    ax.axhline(0.0, color=style.GREY, linewidth=1, linestyle=":")
     _dots(ax, at[rest], values[rest], many=len(values) > MOST_VECTOR_DOTS)
-    ax.plot(at[list(marked)], values[list(marked)], "D", color=ORANGE, markersize=5)
+    ax.plot(at[list(marked)], values[list(marked)], "D", color=style.ORANGE, markersize=5)
     for i, name in marked.items():
-        _name_row(ax, label(name, 16), float(at[i]), float(values[i]))
+        _name_row(ax, style.label(name, 16), float(at[i]), float(values[i]))
     ax.margins(x=0.03, y=0.12)
     ax.set(xlabel=xlabel, ylabel="influence on the estimate")
-    without_frame(ax)
+    style.without_frame(ax)
     return ax
 
 
 def _dots(ax: Any, x: Any, y: FloatArray, *, many: bool) -> None:
     """Draw small dots, as an image inside a vector picture where they are very many."""
-    ax.plot(x, y, "o", color=BLUE, markersize=1.5 if many else 3, rasterized=many)
+    ax.plot(x, y, "o", color=style.BLUE, markersize=1.5 if many else 3, rasterized=many)
 
 
 def _name_row(ax: Any, name: str, place: float, psi: float) -> None:
@@ -101,7 +90,7 @@ def _name_row(ax: Any, name: str, place: float, psi: float) -> None:
     )
 
 
-@readable
+@style.readable
 def volcano(
     effects: Any,
     log10_pvalues: Any,
@@ -142,27 +131,29 @@ def volcano(
     n = np.size(effects)
     if n == 0:
         raise InputError("`effects` is empty; pass at least one.")
-    x = shaped("effects", effects, (n,), "one number per effect")
-    evidence = -shaped("log10_pvalues", log10_pvalues, (n,), "one per effect")
+    x = style.shaped("effects", effects, (n,), "one number per effect")
+    evidence = -style.shaped("log10_pvalues", log10_pvalues, (n,), "one per effect")
     marked = np.zeros(n) if significant is None else significant
-    shown = shaped("significant", marked, (n,), "one per effect") > 0
-    names = None if names is None else named("names", names, n)
-    ax = axes(ax, size=(6.0, 4.6))
-    ax.axvline(0.0, color=GREY, linewidth=1, linestyle=":")
+    shown = style.shaped("significant", marked, (n,), "one per effect") > 0
+    names = None if names is None else style.named("names", names, n)
+    ax = style.axes(ax, size=(6.0, 4.6))
+    ax.axvline(0.0, color=style.GREY, linewidth=1, linestyle=":")
     many = len(x) > MOST_VECTOR_DOTS
     _dots(ax, x[~shown], evidence[~shown], many=many)
     if significant is not None:
         text = f"significant: {int(shown.sum()):,} of {len(x):,}"
-        dots = {"color": ORANGE, "markersize": 4, "rasterized": many}
+        dots = {"color": style.ORANGE, "markersize": 4, "rasterized": many}
         ax.plot(x[shown], evidence[shown], "D", label=text, **dots)
-        legend_above(ax)
+        style.legend_above(ax)
     ax.margins(x=0.18, y=0.08)
     ax.set_ylim(bottom=min(0.0, float(evidence.min())))
-    ax.set(xlabel=label(xlabel, 90), ylabel="−log₁₀ of the p-value")
+    ax.set(xlabel=style.label(xlabel, 90), ylabel="−log₁₀ of the p-value")
     if names is not None:
         strongest = np.argsort(-evidence, kind="stable")[: max(0, top)]
-        _name_dots(ax, [label(names[i], 20) for i in strongest], x[strongest], evidence[strongest])
-    without_frame(ax)
+        _name_dots(
+            ax, [style.label(names[i], 20) for i in strongest], x[strongest], evidence[strongest]
+        )
+    style.without_frame(ax)
     return ax
 
 
@@ -190,5 +181,5 @@ def _name_dots(ax: Any, names: Sequence[str], x: FloatArray, y: FloatArray) -> N
             ha="left" if right else "right",
             va="center",
             fontsize="small",
-            arrowprops={"arrowstyle": "-", "color": GREY, "linewidth": 0.5},
+            arrowprops={"arrowstyle": "-", "color": style.GREY, "linewidth": 0.5},
         )

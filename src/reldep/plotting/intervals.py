@@ -7,19 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.plotting.style import (
-    BLUE,
-    GREY,
-    ORANGE,
-    PALE,
-    axes,
-    label,
-    labels,
-    legend_above,
-    readable,
-    row_height,
-    without_frame,
-)
+from reldep.plotting import style
 from reldep.stats.correlation import as_correlation
 from reldep.words import MEASURE_NAMES
 
@@ -30,7 +18,7 @@ if TYPE_CHECKING:
 MANY = 30
 
 
-@readable
+@style.readable
 def forest(
     names: Sequence[str],
     values: Sequence[float],
@@ -64,16 +52,16 @@ def forest(
     >>> [tick.get_text() for tick in ax.get_yticklabels()]
     ['x ~ y', 'x ~ z']
     """
-    ax = axes(ax, size=_size(len(names)))
-    looks = [(BLUE, "o")] * (len(names) - apart) + [(ORANGE, "D")] * apart
+    ax = style.axes(ax, size=_size(len(names)))
+    looks = [(style.BLUE, "o")] * (len(names) - apart) + [(style.ORANGE, "D")] * apart
     _intervals(ax, names, values, low, high, looks)
     if apart:
-        ax.axhline(apart - 0.5, color=GREY, linewidth=0.6)
+        ax.axhline(apart - 0.5, color=style.GREY, linewidth=0.6)
     ax.set_xlabel(xlabel)
     return ax
 
 
-@readable
+@style.readable
 def ranking(
     names: Sequence[str],
     values: Sequence[float],
@@ -109,22 +97,22 @@ def ranking(
     -------
     matplotlib.axes.Axes
     """
-    ax = axes(ax, size=_size(len(names) + 1))
-    looks = [(ORANGE, "D") if best else (BLUE, "o") for best in may_be_best]
+    ax = style.axes(ax, size=_size(len(names) + 1))
+    looks = [(style.ORANGE, "D") if best else (style.BLUE, "o") for best in may_be_best]
     _intervals(ax, names, values, low, high, looks)
     _write_ranks(ax, ranks)
-    ax.set_xlabel(label(xlabel, 90))
-    ax.plot([], [], "D", color=ORANGE, label="may be the strongest")
+    ax.set_xlabel(style.label(xlabel, 90))
+    ax.plot([], [], "D", color=style.ORANGE, label="may be the strongest")
     if not all(may_be_best):
-        ax.plot([], [], "o", color=BLUE, label="is not the strongest")
+        ax.plot([], [], "o", color=style.BLUE, label="is not the strongest")
     if hidden:
         ax.plot([], [], " ", label=f"{hidden} weaker not drawn")
-    legend_above(ax)
+    style.legend_above(ax)
     return ax
 
 
 def _size(rows: int) -> tuple[float, float]:
-    return 7.0, 1.1 + row_height(rows) * rows
+    return 7.0, 1.1 + style.row_height(rows) * rows
 
 
 def _intervals(
@@ -139,17 +127,17 @@ def _intervals(
     small = 5 if len(values) <= MANY else 3.5
     ends = [one for one in (*low, *high, *values, 0.0) if math.isfinite(one)]
     room = 0.05 * (max(ends) - min(ends))
-    ax.axvline(0.0, color=GREY, linewidth=1, linestyle=":")
+    ax.axvline(0.0, color=style.GREY, linewidth=1, linestyle=":")
     for i, (colour, marker) in enumerate(looks):
         height = len(values) - 1 - i
         limits = max(low[i], min(ends) - room), min(high[i], max(ends) + room)
         ax.plot(limits, (height, height), color=colour, linewidth=small / 2.5)
         ax.plot(values[i], height, marker, color=colour, markersize=small)
     ax.set_ylim(-0.6, len(values) - 0.4)
-    ax.set_yticks(range(len(names) - 1, -1, -1), labels(list(names), 40))
+    ax.set_yticks(range(len(names) - 1, -1, -1), style.labels(list(names), 40))
     if len(values) > MANY:
         ax.tick_params(axis="y", labelsize="small")
-    without_frame(ax)
+    style.without_frame(ax)
 
 
 def _write_ranks(ax: Any, ranks: Sequence[tuple[int, int]]) -> None:
@@ -160,11 +148,11 @@ def _write_ranks(ax: Any, ranks: Sequence[tuple[int, int]]) -> None:
         text = f"{first}–{last}" if first != last else f"{first}"
         place = {"xycoords": ("axes fraction", "data"), "xytext": (6, 0), "va": "center"}
         ax.annotate(text, (1.0, len(ranks) - 1 - i), fontsize=small, **place, **offset)
-    place = {"xycoords": "axes fraction", "xytext": (6, 4), "color": GREY}
+    place = {"xycoords": "axes fraction", "xytext": (6, 4), "color": style.GREY}
     ax.annotate("rank", (1.0, 1.0), fontsize="small", **place, **offset)
 
 
-@readable
+@style.readable
 def strength(
     names: Sequence[str],
     values: Sequence[float],
@@ -207,22 +195,22 @@ def strength(
     """
     n = len(names)
     filled = [start > 0 for start in low] if shown is None else shown
-    ax = axes(ax, size=(7.0, 1.5 + row_height(n) * n))
+    ax = style.axes(ax, size=(7.0, 1.5 + style.row_height(n) * n))
     for mark in np.arange(1, 10) / 10:
-        ax.axvline(mark, color=PALE, linewidth=0.8, zorder=0)
+        ax.axvline(mark, color=style.PALE, linewidth=0.8, zorder=0)
     places = as_correlation([values, low, high], kernel)
     for i, (value, start, end) in enumerate(places.T):
-        height, fill = n - 1 - i, BLUE if filled[i] else "white"
-        ax.plot((start, end), (height, height), color=BLUE, linewidth=1.8)
-        ax.plot(value, height, "o", color=BLUE, markerfacecolor=fill, markersize=6)
+        height, fill = n - 1 - i, style.BLUE if filled[i] else "white"
+        ax.plot((start, end), (height, height), color=style.BLUE, linewidth=1.8)
+        ax.plot(value, height, "o", color=style.BLUE, markerfacecolor=fill, markersize=6)
     ax.set(xlim=(0, 1), ylim=(-0.7, n - 0.3), yticks=range(n - 1, -1, -1))
-    ax.set_yticklabels(labels(list(names), 40))
+    ax.set_yticklabels(style.labels(list(names), 40))
     ax.tick_params(axis="y", length=0)
     ax.set_xticks(*_marks(kernel))
     ax.set_xlabel(MEASURE_NAMES[measure])
     above = ax.secondary_xaxis("top")
     above.set_xticks(np.arange(11) / 10)
-    above.set_xlabel("as strong as this correlation", color=GREY)
+    above.set_xlabel("as strong as this correlation", color=style.GREY)
     ax.spines[["left", "right"]].set_visible(False)
     return ax
 

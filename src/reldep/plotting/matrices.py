@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.exceptions import InputError
-from reldep.plotting.style import GREY, PALE, axes, named, readable, shaped, thinned
+from reldep.plotting import style
 from reldep.plotting.tree import branches, leaf_places
 from reldep.words import MEASURE_NAMES
 
@@ -26,7 +26,7 @@ MOST_WRITTEN = 14
 COLOURS, PALEST = "Blues", 0.12
 
 
-@readable
+@style.readable
 def heatmap(
     matrix: npt.ArrayLike,
     names: Sequence[str] | None = None,
@@ -75,20 +75,20 @@ def heatmap(
     values, rows, across = _all_pairs(matrix, names, columns)
     grey = np.zeros(values.shape, dtype=bool)
     if pvalues is not None:
-        grey = ~(shaped("pvalues", pvalues, values.shape, "one per cell") < alpha)
+        grey = ~(style.shaped("pvalues", pvalues, values.shape, "one per cell") < alpha)
     if links is not None:
         if columns is not None:
             raise InputError("`links` belongs to a square matrix; leave out `columns`.")
         n = len(rows)
-        links = shaped("links", links, (n - 1, 4), f"the linkage of the {n} variables")
+        links = style.shaped("links", links, (n - 1, 4), f"the linkage of the {n} variables")
         order = np.argsort(leaf_places(links))
         values, grey = values[order][:, order], grey[order][:, order]
         rows = across = [rows[i] for i in order]
     own = np.eye(len(rows), dtype=bool) if columns is None else np.zeros(values.shape, dtype=bool)
     # Below the scale stands for "not significant", which has a colour of its own.
     shown = np.ma.masked_array(np.where(grey, float(values.min()) - 1.0, values), mask=own)
-    ax = axes(ax, size=_size(*values.shape))
-    image = _cells(ax, shown, rows, across, empty=PALE if pvalues is None else "white")
+    ax = style.axes(ax, size=_size(*values.shape))
+    image = _cells(ax, shown, rows, across, empty=style.PALE if pvalues is None else "white")
     _scale(image, np.ma.masked_array(values, mask=own | grey).compressed())
     if max(values.shape) <= MOST_WRITTEN:
         _write(ax, image, shown, _written(np.where(own, 0.0, values)))
@@ -109,7 +109,7 @@ def _scale(image: Any, coloured: FloatArray) -> None:
 def _tree_above(ax: Any, links: FloatArray) -> None:
     above = ax.inset_axes((0.0, 1.01, 1.0, 0.16))
     for heights, places in branches(links, leaf_places(links)):
-        above.plot(places, heights, color=GREY, linewidth=1)
+        above.plot(places, heights, color=style.GREY, linewidth=1)
     above.set(xlim=(-0.5, len(links) + 0.5), ylim=(0.0, None))
     above.axis("off")
 
@@ -120,7 +120,7 @@ def _explain_grey(ax: Any, text: str, *, below: bool = False) -> None:
     ax.set_title(text, fontsize="small", loc="right", y=height)
 
 
-@readable
+@style.readable
 def pairwise(
     names: Sequence[str],
     differences: npt.ArrayLike,
@@ -154,7 +154,7 @@ def pairwise(
     compared = np.triu(np.ones(difference.shape, dtype=bool), 1)
     # Below the scale stands for "may be equal", which has a colour of its own.
     shown = np.ma.masked_array(np.where(adjusted < alpha, difference, -1.0), mask=~compared)
-    ax = axes(ax, size=_size(len(names), len(names)))
+    ax = style.axes(ax, size=_size(len(names), len(names)))
     image = _cells(ax, shown, names, names, empty="white")
     image.set_clim(0.0, float(difference.max()) or 1.0)
     if len(names) <= MOST_WRITTEN:
@@ -187,8 +187,8 @@ def _all_pairs(
     used = values if columns is not None else values[~np.eye(len(values), dtype=bool)]
     if not np.isfinite(used).all():
         raise InputError("`matrix` has NaN or infinite values; pass the dependence of every pair.")
-    rows = named("names", names, len(values))
-    across = rows if columns is None else named("columns", columns, values.shape[1])
+    rows = style.named("names", names, len(values))
+    across = rows if columns is None else style.named("columns", columns, values.shape[1])
     return values, rows, across
 
 
@@ -202,9 +202,9 @@ def _cells(ax: Any, values: Any, rows: Sequence[str], columns: Sequence[str], *,
     from matplotlib.colors import ListedColormap
 
     scale = ListedColormap(mpl.colormaps[COLOURS](np.linspace(PALEST, 1.0, 256)))
-    colours = scale.with_extremes(bad=empty, under=PALE)
+    colours = scale.with_extremes(bad=empty, under=style.PALE)
     image = ax.imshow(values, cmap=colours, interpolation="nearest")
-    across, down = thinned(columns), thinned(rows)
+    across, down = style.thinned(columns), style.thinned(rows)
     ax.set_xticks(*across, rotation=45, ha="right", rotation_mode="anchor")
     ax.set_yticks(*down)
     most = max(len(across[1]), len(down[1]))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.plotting.style import BLUE, GREY, ORANGE, axes, label, measure_of, readable, shaped
+from reldep.plotting import style
 from reldep.words import percent
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
 
 
-@readable
+@style.readable
 def region(
     estimates: npt.ArrayLike,
     covariance: npt.ArrayLike,
@@ -67,15 +67,15 @@ def region(
     >>> ax.get_xlabel()
     'CKA(source, first)'
     """
-    centre = shaped("estimates", estimates, (2,), "two dependences")
-    spread = shaped("covariance", covariance, (2, 2), "the 2 × 2 covariance of the estimates")
-    ax = axes(ax, size=(4.6, 5.6))
+    centre = style.shaped("estimates", estimates, (2,), "two dependences")
+    spread = style.shaped("covariance", covariance, (2, 2), "the 2 × 2 covariance of the estimates")
+    ax = style.axes(ax, size=(4.6, 5.6))
     outline = ellipse_outline(centre, spread, radius(level, df))
     limits = _square(outline, interval)
-    ax.fill(*outline, color=BLUE, alpha=0.15, linewidth=0)
-    ax.plot(*outline, color=BLUE, linewidth=1.6)
-    ax.plot(*centre, "o", color=BLUE, markeredgecolor="white")
-    ax.plot(limits, limits, ":", color=GREY, linewidth=1.2)
+    ax.fill(*outline, color=style.BLUE, alpha=0.15, linewidth=0)
+    ax.plot(*outline, color=style.BLUE, linewidth=1.6)
+    ax.plot(*centre, "o", color=style.BLUE, markeredgecolor="white")
+    ax.plot(limits, limits, ":", color=style.GREY, linewidth=1.2)
     for limit in interval:
         if math.isfinite(limit):
             ax.plot((limits[0], limits[1]), (limits[0] - limit, limits[1] - limit), **_EDGE)
@@ -84,15 +84,15 @@ def region(
     # Few enough that numbers of five digits do not run into each other.
     ax.locator_params(nbins=6)
     source, first, second = names
-    ax.set_xlabel(measure_of(measure, source, first))
-    ax.set_ylabel(measure_of(measure, source, second))
-    ax.set_title(f"{percent(level)} region of both", fontsize="small", loc="left", color=BLUE)
-    _name_sides(ax, f"{label(first, 28)} stronger", f"{label(second, 28)} stronger")
+    ax.set_xlabel(style.measure_of(measure, source, first))
+    ax.set_ylabel(style.measure_of(measure, source, second))
+    ax.set_title(f"{percent(level)} region of both", fontsize="small", loc="left", color=style.BLUE)
+    _name_sides(ax, f"{style.label(first, 28)} stronger", f"{style.label(second, 28)} stronger")
     _difference(ax, (first, second), float(centre[0] - centre[1]), interval, level)
     return ax
 
 
-_EDGE: dict[str, Any] = {"color": ORANGE, "linewidth": 1.0, "linestyle": (0, (4, 2))}
+_EDGE: dict[str, Any] = {"color": style.ORANGE, "linewidth": 1.0, "linestyle": (0, (4, 2))}
 
 
 def radius(level: float, df: float = math.inf) -> float:
@@ -129,7 +129,7 @@ def _square(outline: FloatArray, interval: Sequence[float]) -> tuple[float, floa
 def _name_sides(ax: Any, below: str, above: str) -> None:
     """Draw what the two sides of the diagonal stand for."""
     behind = {"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 1.0}
-    grey = {"xycoords": "axes fraction", "color": GREY, "fontsize": "small", "bbox": behind}
+    grey = {"xycoords": "axes fraction", "color": style.GREY, "fontsize": "small", "bbox": behind}
     ax.annotate(below, (0.98, 0.02), ha="right", va="bottom", **grey)
     ax.annotate(above, (0.02, 0.98), ha="left", va="top", **grey)
     ax.spines[["top", "right"]].set_visible(False)
@@ -142,24 +142,26 @@ def _difference(
     # Far enough below that there is room for the labels of both.
     strip = ax.inset_axes((0.0, -0.45, 1.0, 0.16))
     low, high = interval
-    stronger, weaker = (label(name, 16) for name in targets)
+    stronger, weaker = (style.label(name, 16) for name in targets)
     if estimate < 0:
         stronger, weaker = weaker, stronger
         estimate, low, high = -estimate, -high, -low
     ends = [limit for limit in (low, high, estimate, 0.0) if math.isfinite(limit)]
     room = 0.12 * (max(ends) - min(ends)) or 1.0
     shown = (min(ends) - room, max(ends) + room)
-    strip.axvline(0.0, color=GREY, linewidth=1.2, linestyle=":")
-    strip.plot((max(low, shown[0]), min(high, shown[1])), (0, 0), color=ORANGE, linewidth=2)
+    strip.axvline(0.0, color=style.GREY, linewidth=1.2, linestyle=":")
+    strip.plot((max(low, shown[0]), min(high, shown[1])), (0, 0), color=style.ORANGE, linewidth=2)
     for limit, marker in ((low, "<"), (high, ">")):
         if math.isfinite(limit):
-            strip.plot(limit, 0, "|", color=ORANGE, markersize=9, markeredgewidth=2)
+            strip.plot(limit, 0, "|", color=style.ORANGE, markersize=9, markeredgewidth=2)
         else:
-            strip.plot(shown[marker == ">"], 0, marker, color=ORANGE, markersize=6, clip_on=False)
-    strip.plot(estimate, 0, "D", color=ORANGE, markersize=6, markeredgecolor="white")
+            strip.plot(
+                shown[marker == ">"], 0, marker, color=style.ORANGE, markersize=6, clip_on=False
+            )
+    strip.plot(estimate, 0, "D", color=style.ORANGE, markersize=6, markeredgecolor="white")
     strip.set(xlim=shown, ylim=(-1, 1), yticks=[])
     strip.locator_params(axis="x", nbins=6)
     sided = "" if math.isfinite(low) and math.isfinite(high) else "one-sided "
     text = f"{stronger} − {weaker}, with its {sided}{percent(level)} interval"
-    strip.set_title(text, fontsize="small", loc="left", color=ORANGE)
+    strip.set_title(text, fontsize="small", loc="left", color=style.ORANGE)
     strip.spines[["top", "right", "left"]].set_visible(False)

@@ -7,16 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.exceptions import InputError
-from reldep.plotting.style import (
-    BLUE,
-    GREY,
-    axes,
-    labels,
-    readable,
-    row_height,
-    shaped,
-    without_frame,
-)
+from reldep.plotting import style
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,7 +15,7 @@ if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
 
 
-@readable
+@style.readable
 def tree(
     links: Any,
     names: Sequence[str],
@@ -59,27 +50,31 @@ def tree(
     ['98%']
     """
     n = len(names)
-    joined = shaped(
+    joined = style.shaped(
         "links", links, (n - 1, 4), f"the linkage of {n} variables, as scipy returns it"
     )
     if supports is not None:
-        supports = shaped("supports", supports, (n - 1,), f"{n - 1} numbers, one for each link")
+        supports = style.shaped(
+            "supports", supports, (n - 1,), f"{n - 1} numbers, one for each link"
+        )
         if not ((supports >= 0) & (supports <= 1)).all():
             raise InputError("`supports` has numbers outside 0 to 1; pass shares.")
-    ax = axes(ax, size=(5.6, 1.2 + row_height(n) * n))
+    ax = style.axes(ax, size=(5.6, 1.2 + style.row_height(n) * n))
     place = leaf_places(joined)
     for i, corners in enumerate(branches(joined, place)):
-        ax.plot(*corners, color=BLUE, linewidth=1.4, solid_joinstyle="miter")
+        ax.plot(*corners, color=style.BLUE, linewidth=1.4, solid_joinstyle="miter")
         if supports is not None and i + 1 < len(joined):
             spot = (corners[0][1], float(np.mean(corners[1][1:3])))
             offset = {"xytext": (3, 1), "textcoords": "offset points", "va": "bottom"}
-            ax.annotate(f"{100 * supports[i]:.0f}%", spot, fontsize="small", color=GREY, **offset)
-    ax.set_yticks(place, labels(list(names), 30))
+            ax.annotate(
+                f"{100 * supports[i]:.0f}%", spot, fontsize="small", color=style.GREY, **offset
+            )
+    ax.set_yticks(place, style.labels(list(names), 30))
     ax.set_ylim(n - 0.5, -0.5)
     ax.set_xlim(left=0.0)
     ax.set_xlabel(xlabel)
     ax.tick_params(axis="y", length=0)
-    without_frame(ax)
+    style.without_frame(ax)
     ax.spines["left"].set_visible(False)
     return ax
 
