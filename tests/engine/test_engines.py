@@ -294,8 +294,8 @@ def exact_hsic(x, y):
     return total / (m * (m - 3))
 
 
-def assert_exact(kernels, engine, exact, rel):
-    found = compute_influence(kernels, [("x", "y")], engine).estimates[0]
+def assert_exact(kernels, engine, exact, rel, **sizes):
+    found = compute_influence(kernels, [("x", "y")], engine, sizes=Sizes(**sizes)).estimates[0]
     assert abs(Fraction(float(found)) - exact) <= rel * abs(exact)
 
 
@@ -330,7 +330,10 @@ def test_products_with_a_far_observation_keep_the_digits_of_the_others(far, name
     data = {"x": np.append(x[1:] - np.median(x), far), "y": x + rng.normal(size=200)}
     kernels = {key: Linear().fit(v[:, None]) for key, v in data.items()}
     exact = [np.array([Fraction(v) for v in values.tolist()]) for values in data.values()]
-    assert_exact(kernels, ALL[name][0], exact_hsic(*exact), 1e-9)
+    assert_exact(kernels, ALL[name][0], exact_hsic(*exact), 1e-9, again_rows=200)
+    if name != "features" or far < 1e20:
+        # Of more rows, what features lost is not computed again.
+        assert_exact(kernels, ALL[name][0], exact_hsic(*exact), 1e-6, again_rows=199)
 
 
 # Plain columns are compiled, if there are many; all other variables take the ordinary road.
