@@ -278,6 +278,15 @@ def test_two_numbers_are_two_labels(rng, options, unit):
     assert found.statistic == pytest.approx(labels.statistic)
 
 
+def test_codes_for_missing_values_in_covariates_are_said(confounded):
+    x, y, z, age = confounded
+    coded = pd.DataFrame({"age": np.where(np.arange(len(x)) % 40 == 0, -99.0, age + 9)})
+    found = reldep.compare(x, y, z, given=coded).warnings
+    assert [str(one) for one in found if "may mean missing" in str(one)] == [
+        "-99 in 'age' may mean missing; pass `na=-99` to reldep.read()."
+    ]
+
+
 def test_what_has_no_numbers_of_its_own_is_refused_by_name(confounded):
     x, y, z, age = confounded
     matrix = Precomputed(np.outer(x, x))

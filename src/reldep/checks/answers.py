@@ -215,8 +215,8 @@ def covariates(data: Data) -> Iterator[CovariatesWarning]:
             "columns."
         )
     if held.alone:
+        verb = "is" if len(held.alone) == 1 else "are"
         yield CovariatesWarning(
-            f"{counted(len(held.alone), 'row')} alone in a category of `given` cannot be compared "
-            f"with any other and {'is' if len(held.alone) == 1 else 'are'} left out: "
-            f"{listed(held.alone, 5)}."
+            f"{counted(len(held.alone), 'row')} alone in a category of `given`, or far from all "
+            f"others in a number, cannot be compared and {verb} left out: {listed(held.alone, 5)}."
         )

@@ -234,6 +234,8 @@ class Data:
         The variables whose kernels the user did not choose.
     conditioning : Conditioning, optional
         The covariates that are held fixed; the data are what they leave.
+    given : tuple of Variable
+        The columns of the covariates.
     """
 
     dataset: AlignedData
@@ -242,6 +244,7 @@ class Data:
     source: str | None = None
     automatic: frozenset[str] = frozenset()
     conditioning: Conditioning | None = None
+    given: tuple[Variable, ...] = ()
 
     @cached_property
     def n(self) -> int:
@@ -273,9 +276,9 @@ class Data:
 
     @cached_property
     def parts(self) -> list[Variable]:
-        """Every variable, the parts of mixed ones by themselves, labels of clusters and groups."""
+        """Every variable, parts of mixed ones by themselves, covariates, clusters and groups."""
         own = [part for one in self.columns.values() for part in one.parts]
-        return [*own, *self.dataset.labels.values()]
+        return [*own, *self.given, *self.dataset.labels.values()]
 
     @cached_property
     def texts(self) -> dict[str, str]:

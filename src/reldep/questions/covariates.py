@@ -60,7 +60,8 @@ def hold_fixed(study: Study, covariates: Variable, given: Any) -> Study:
     given : object
         The covariates as they were passed, for their names.
     """
-    dataset, columns = study.dataset, columns_of(covariates)
+    dataset, own = study.dataset, columns_of(covariates)
+    columns = list(own)
     columns += [] if dataset.groups is None else [dataset.groups]
     _check_apart(dataset.variables.values(), columns)
     (units,) = study.dependence.codes(study.n) if study.dependence.any else (None,)
@@ -104,7 +105,7 @@ def hold_fixed(study: Study, covariates: Variable, given: Any) -> Study:
         kernels=kernels,
         conditioning=held,
         regression=regression,
-        before=replace(study, fits={}, conditioning=held),
+        before=replace(study, fits={}, conditioning=held, given=tuple(own)),
     )
 
 
