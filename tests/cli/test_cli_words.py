@@ -8,59 +8,47 @@ import pytest
 from cli.mouse_files import QUESTION
 from reldep.cli.output import in_shell
 from reldep.files.reading import READING
-from reldep.kernels import Distance, Gaussian, Laplace, Polynomial, Spectrum
 from reldep.questions import SENTENCES
-from reldep.questions.options import parse_kernel, parse_kernels
 from reldep.questions.request import offered
+
+DEPENDENCE = ("dependence", "mice.csv", "--x", "C14.0", "--y", "C16.0")
 
 
 @pytest.mark.parametrize(
     ("word", "kernel"),
     [
-        ("linear", "linear"),
-        ("gaussian:2", Gaussian(2)),
-        ("Gaussian:0.5", Gaussian(0.5)),
-        ("gaussian:median", Gaussian()),
-        ("laplace:0.5*median", Laplace(factor=0.5)),
-        ("polynomial:3", Polynomial(3)),
-        ("distance:0.5", Distance(0.5)),
-        ("spectrum:2", Spectrum(2)),
+        ("gaussian:2", "Gaussian(bandwidth=2, "),
+        ("Gaussian:0.5", "Gaussian(bandwidth=0.5, "),
+        ("gaussian:median", "Gaussian(bandwidth='median', factor=1.0)"),
+        ("laplace:0.5*median", "Laplace(bandwidth='median', factor=0.5)"),
+        ("polynomial:3", "Polynomial(degree=3, "),
+        ("distance:0.5", "Distance(exponent=0.5)"),
     ],
 )
-def test_a_kernel_is_a_name_and_a_parameter(word, kernel):
-    assert parse_kernel(word) == kernel
+def test_a_kernel_is_a_name_and_a_parameter(ask, word, kernel):
+    said = ask(*DEPENDENCE, "--kernel", word, "--code")
+    assert said.status == 0
+    assert f"kernel=reldep.kernels.{kernel}" in said.out
 
 
 @pytest.mark.parametrize(
-    ("word", "message"),
+    ("words", "message"),
     [
-        ("gausian:2", "`kernel='gausian'` is not known"),
-        ("delta:2", "delta:2"),
-        ("gaussian:x", "`bandwidth='x'` is not known"),
-        ("gaussian:x*median", "`factor='x'`; pass"),
-        ("polynomial:median", "`degree='median'`; pass"),
-        ("gaussian:-1", "bandwidth=-1"),
-        ("polynomial:2.5", "degree=2.5"),
+        ("gausian:2", "--kernel gausian is not known"),
+        ("delta:2", "--kernel delta:2 cannot be used"),
+        ("gaussian:x", "--kernel gaussian:x cannot be used: bandwidth=x is not known"),
+        ("gaussian:x*median", "factor=x; pass"),
+        ("polynomial:median", "degree=median; pass"),
+        ("gaussian:-1", "bandwidth=-1; pass"),
+        ("linear delta", "2 times; write NAME=KERNEL for each, and each name once"),
+        ("linear C14.0=delta", "2 times; write NAME=KERNEL for each, and each name once"),
+        ("C14.0=linear C14.0=delta", "2 times; write NAME=KERNEL for each, and each name once"),
     ],
 )
-def test_a_wrong_kernel_is_quoted_with_the_reason(word, message):
-    with pytest.raises(ValueError, match="kernel") as raised:
-        parse_kernel(word)
-    assert message in str(raised.value)
-
-
-def test_kernels_are_one_for_all_or_one_for_each_name():
-    assert parse_kernels([]) == "auto"
-    assert parse_kernels(["linear"]) == "linear"
-    assert parse_kernels(["a=b=linear", "c=delta"]) == {"a=b": "linear", "c": "delta"}
-
-
-@pytest.mark.parametrize(
-    "words", [["linear", "delta"], ["linear", "x=delta"], ["x=linear", "x=delta"]]
-)
-def test_kernels_that_contradict_each_other_are_refused(words):
-    with pytest.raises(ValueError, match="2 times; write NAME=KERNEL for each, and each name once"):
-        parse_kernels(words)
+def test_a_wrong_kernel_is_quoted_with_the_reason(ask, words, message):
+    said = ask(*DEPENDENCE, *(word for one in words.split() for word in ("--kernel", one)))
+    assert said.status == 2
+    assert message in said.err
 
 
 @pytest.mark.parametrize(
