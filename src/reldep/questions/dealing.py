@@ -146,13 +146,15 @@ def stored_rows(
     dealt: DealtRows | ClusterRows
     if client is not None:
         dealt = ClusterRows(client, table.distributed, used, n_blocks, seed, deal)
-        sample = dealt.sample(share)
+        sample, noun = dealt.sample(share), "random row"
+        places = np.arange(sample.height)
     else:
         # Two parts are in memory at a time; a part is two copies while it is read.
         n_parts = min(n_blocks, ceil(8 * row * n / memory))
         is_sampled = np.random.default_rng(seed).random(n) < share
         dealt = DealtRows(table.slices(used, size), deal.numbers, n_parts, is_sampled, deal.units)
-        sample = dealt.sample
+        sample, noun, places = dealt.sample, "row", np.flatnonzero(is_sampled)
+        places = places if table.positions is None else table.positions[places]
     # A kernel that looks at the first rows looks at random ones.
     order = np.random.default_rng(seed).permutation(sample.height)
     stored = StoredRows(
@@ -167,7 +169,8 @@ def stored_rows(
         labels,
         deal.groups,
     )
-    return _in_memory(table, sample[order]), stored
+    held = _in_memory(table, sample[order])
+    return replace(held, row_names=(noun, places[order].tolist())), stored
 
 
 def _labels(
