@@ -84,9 +84,10 @@ class Provenance:
 class Answer(ABC):
     """What every answer has.
 
-    An answer declares its columns in `_columns` and everything else in `describe`. Pages,
-    terminals, data frames and pictures are made from these and know no answer by name. Fields with
-    ``repr=False`` are what an answer is made from: for programs, not listed by `dir`.
+    A kind of answer defines its columns, question, claim, caption and pictures, from which
+    `describe` makes all parts. Pages, terminals, data frames and pictures get these and know no
+    answer by name. Fields with ``repr=False`` are what an answer is made from: for programs, not
+    listed by `dir`.
 
     Attributes
     ----------
