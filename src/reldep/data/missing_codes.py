@@ -82,7 +82,11 @@ def suspected_codes(column: FloatArray) -> list[tuple[float, int]]:
 
 def _codes_at_end(levels: FloatArray, values: FloatArray) -> list[float]:
     """Return the most levels in a row, from the first on, that are codes apart from the others."""
-    run = list(takewhile(_may_be_code, levels.tolist()))
+    first = float(levels[0])
+    if not _may_be_code(first):
+        return []
+    # A fill value stands alone: in a large unit, all values can be as large.
+    run = list(takewhile(_NUMBERS.__contains__, levels.tolist())) or [first]
     while run and not _stands_apart(run[-1], values[~np.isin(values, run[:-1])]):
         run.pop()
     return run
