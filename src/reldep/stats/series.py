@@ -131,7 +131,8 @@ def _decay(columns: FloatArray) -> tuple[float, float]:
         one, two, three = observed * (1.0 - lost) + lost
         if one <= 1.0 / np.sqrt(n):
             return 0.0, 0.0
-        rho = float(np.clip((two + three) / (one + two), 0.05, 0.99))
+        # A random walk of n rows cannot be told from ρ = 1 - 1/n.
+        rho = float(np.clip((two + three) / (one + two), 0.05, max(0.99, 1.0 - 1.0 / n)))
         c = min(one / rho, 1.0)
         lost = min((1.0 + 2.0 * float(np.sum((1.0 - lags / n) * c * rho**lags))) / n, 0.9)
     return c, rho
