@@ -35,7 +35,7 @@ def test_a_kernel_is_a_name_and_a_parameter(ask, word, kernel):
     ("words", "message"),
     [
         ("gausian:2", "--kernel gausian is not known"),
-        ("delta:2", "--kernel delta:2 cannot be used"),
+        ("delta:2", "--kernel delta:2: delta does not have this parameter; write --kernel delta"),
         ("gaussian:x", "--kernel gaussian:x cannot be used: bandwidth=x is not known"),
         ("gaussian:x*median", "factor=x; pass"),
         ("polynomial:median", "degree=median; pass"),

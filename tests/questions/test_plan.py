@@ -21,6 +21,19 @@ def test_the_plan_names_the_engine_that_compare_then_uses(rng):
     assert str(plan).startswith("engine  dense\nwhy     few enough observations")
 
 
+def test_a_plan_sums_no_kernel_values(rng, monkeypatch):
+    """Also for so many rows that the sums would take minutes."""
+
+    def refuse(*args, **kwargs):
+        raise AssertionError("a plan computed an answer")
+
+    monkeypatch.setattr("reldep.questions.study.compute_influence", refuse)
+    x, y, z = rng.normal(size=(3, 50_000, 3))
+    assert reldep.explain_plan(x, y, z).engine.name in ("tiled", "blocks")
+    with pytest.raises(AssertionError, match="computed"):
+        reldep.compare(x[:50], y[:50], z[:50])
+
+
 def test_what_was_asked_for_is_planned(rng):
     x, y = rng.normal(size=(2, 100))
     assert reldep.explain_plan(x, y, engine=Tiled(threads=1)).engine == Tiled(threads=1)

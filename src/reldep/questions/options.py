@@ -10,7 +10,7 @@ import numpy as np
 
 from reldep.arguments import Argument
 from reldep.data.checks import check_choice, check_count, check_level
-from reldep.exceptions import InputError
+from reldep.exceptions import InputError, InputTypeError
 from reldep.files.reading import words
 from reldep.kernels.base import Kernel
 from reldep.kernels.choosing import NAMED, kernel_class
@@ -89,8 +89,12 @@ def parse_kernel(word: str) -> str | Kernel:
     more = {"factor": number(factor)} if star else {}
     try:
         return kernel_class(name.lower())(number(value), **more)
-    except (ValueError, TypeError) as error:
+    except (InputError, InputTypeError) as error:
         raise InputError(f"`kernel={word!r}` cannot be used: {error}") from error
+    except TypeError as error:
+        raise InputError(
+            f"`kernel={word!r}`: {name} does not have this parameter; write `kernel={name!r}`."
+        ) from error
 
 
 def clusterings(given: str | Sequence[str]) -> str | tuple[str, ...]:
