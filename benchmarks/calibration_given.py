@@ -1,6 +1,6 @@
 """Level and power of questions with ``given=``, next to marginal answers and to true residuals.
 
-    python benchmarks/calibration.py --only given     # seven minutes; the table of given.md
+    python benchmarks/calibration.py --only given     # ten minutes; the two tables of given.md
 
 "Two thresholds at once" is why joint steps are among the terms. No other of these laws had a part
 in any choice. Joint steps were chosen on others: both of 2 of 6, one but not both of 5, three of 4,
@@ -24,6 +24,7 @@ import numpy.typing as npt
 from tables import Cell, markdown, shown
 
 import reldep
+from reldep.exceptions import CovariatesWarning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,10 +39,13 @@ OFTEN = (
 )
 # What of x and of both targets is beyond the covariates, by the share of noise.
 BEYOND = {"null": None, "tie": (0.7, 0.7), "apart": (0.6, 1.6)}
-COLUMNS = (
-    *("null marginal", "null given", "null true", "tie marginal", "tie given", "tie true"),
-    *("apart given", "apart true", "caution"),
-)
+COLUMNS = {
+    "given": (
+        *("null marginal", "null given", "null true", "tie marginal", "tie given", "tie true"),
+        *("apart given", "apart true", "caution"),
+    ),
+    "given rules": ("null", "null silent", "tie", "tie silent", "caution"),
+}
 
 
 def laws(g: np.random.Generator, m: int) -> dict[str, tuple[tuple[Any, Any, Any], Any]]:
@@ -77,6 +81,26 @@ def laws(g: np.random.Generator, m: int) -> dict[str, tuple[tuple[Any, Any, Any]
         "sines in 2 of 12": ((sines, sines, 0), twelve),
         "spread by 4 labels": ((("times", wide), ("times", wide), 0), label),
         "spread by the size of 1 of 8": ((("times", fan), ("times", fan), 0), eight),
+    }
+
+
+def rules(g: np.random.Generator, m: int) -> dict[str, tuple[Array, Array]]:
+    """Return what w adds to x and y by rules that few rows hardly show, and w."""
+    three, four, five, six, seven, ten = (g.normal(size=(m, p)) for p in (3, 4, 5, 6, 7, 10))
+    length = np.hypot(five[:, 0], five[:, 1])
+    high = {name: w > 0 for name, w in (("5", five), ("6", six), ("7", seven))}
+    corners = (high["7"][:, :2].all(axis=1), ~high["7"][:, 2:4].any(axis=1))
+    return {
+        "a ring in 2 of 5": (2.5 * ((length > 0.7) & (length < 1.4)), five),
+        "3 of 4 high at once": (3 * (four[:, :3] > -0.3).all(axis=1), four),
+        "one but not both, of 5": (2.5 * (high["5"][:, 0] ^ high["5"][:, 1]), five),
+        "two corners, of 7": (2.5 * corners[0] - 2.5 * corners[1], seven),
+        "both high, of 6": (2.5 * high["6"][:, :2].all(axis=1), six),
+        "steps in 2 of 10": (1.5 * (ten[:, 0] > 0) + 1.5 * (ten[:, 1] > 0.5), ten),
+        "the larger of 2 of 6": (1.5 * six[:, :2].max(axis=1), six),
+        "log of a ratio, 2 of 5": (np.log(np.abs(five[:, 0] / five[:, 1])), five),
+        "sine of a sum, 2 of 3": (1.5 * np.sin(three[:, 0] + three[:, 1]), three),
+        "straight, 2 of 6": (six[:, 0] + six[:, 1], six),
     }
 
 
@@ -119,9 +143,29 @@ class Given(Cell):
             for kind, answer in answers.items():
                 events[f"{case} {kind}"] += answer.pvalue < 0.05
             if case == "tie":
-                kinds = [type(one).__name__ for one in given.warnings]
-                events["caution"] += "CovariatesWarning" in kinds
+                events["caution"] += _has_caution(given)
         return events
+
+
+class Rule(Cell):
+    """A rule that few rows hardly show: how often answers reject, and do so without a caution."""
+
+    def sample(self, at: int) -> Counter[str]:
+        """Ask the questions of a null and of a tie given w."""
+        m, events = int(self.size), Counter[str]()
+        for number, case in enumerate(("null", "tie")):
+            g = self.rng(at, number)
+            added, w = rules(g, m)[self.law]
+            x, y, z = sample(g, m, case)
+            answer = asked(case, [x + added, y + added, z], given=w)
+            events[case] += answer.pvalue < 0.05
+            events[f"{case} silent"] += answer.pvalue < 0.05 and not _has_caution(answer)
+            events["caution"] += case == "tie" and _has_caution(answer)
+        return events
+
+
+def _has_caution(answer: Any) -> bool:
+    return any(isinstance(one, CovariatesWarning) for one in answer.warnings)
 
 
 def _frame(w: Any) -> Any:
@@ -131,17 +175,21 @@ def _frame(w: Any) -> Any:
 
 
 def given_cells() -> Iterator[Cell]:
-    """Yield the laws of given covariates."""
+    """Yield the laws of given covariates, then the rules that few rows hardly show."""
     for law in laws(np.random.default_rng(0), 30):
         for m, n in (SIZES if law in OFTEN else FEWER).items():
             yield Given("given", law, str(m), n, asked)
+    for law in rules(np.random.default_rng(0), 30):
+        for m, n in FEWER.items():
+            yield Rule("given rules", law, str(m), n, asked)
 
 
-def given_table(cells: dict[str, Counter[str]]) -> str:
-    """Return the rates as a table in Markdown."""
-    rows = []
+def given_table(cells: dict[str, Counter[str]], table: str) -> str:
+    """Return the rates of "given" or "given rules" as a table in Markdown."""
+    columns, rows = COLUMNS[table], []
     for cell in given_cells():
-        own = cells[cell.name]
-        rates = [shown(own[column] / own["samples"], 2) for column in COLUMNS]
-        rows.append([cell.law, cell.size, f"{own['samples']:.0f}", *rates])
-    return markdown(["how w acts", "m", "samples", *COLUMNS], rows)
+        if cell.table == table:
+            own = cells[cell.name]
+            rates = [shown(own[column] / own["samples"], 2) for column in columns]
+            rows.append([cell.law, cell.size, f"{own['samples']:.0f}", *rates])
+    return markdown(["how w acts", "m", "samples", *columns], rows)

@@ -26,7 +26,7 @@ DIFFERENCE = np.array([1.0, -1.0])
 def dependent_cells() -> Iterator[Cell]:
     """Yield series and clusters: equality, and independence."""
     for name, draw in SERIES.items():
-        for m, n in {80: 400, 200: 200, 600: 40}.items():
+        for m, n in {80: 400, 200: 200, 600: 200}.items():
 
             def one(rng: Generator, draw=draw, m=m) -> Counter[str]:
                 events: Counter[str] = Counter()

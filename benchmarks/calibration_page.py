@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from calibration_cautions import KINDS, caution_cells
+from calibration_given import COLUMNS as GIVEN_TABLES
 from calibration_given import given_table
 from kernel_study import regret_table
 from kernels_compared import survival_table
 from laws import ALIKE, CLUSTERS, SERIES, UNLIKE, WORLDS
-from tables import DOCS, markdown, shown, stored, with_part
+from tables import DOCS, markdown, shown, stored, with_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -345,15 +346,13 @@ def write() -> None:
 
 def pages(rates: Rates) -> dict[str, str]:
     """Return the texts of the pages that contain counts, by their names in ``docs``."""
-    guide = DOCS / "guide"
-    return {
-        "calibration.md": page(rates),
-        "guide/cautions.md": with_part(guide / "cautions.md", "limits", limits_of_unlike(rates)),
-        "guide/given.md": with_part(guide / "given.md", "given", given_table(rates.cells)),
-        "guide/kernels.md": with_part(
-            guide / "kernels.md", "survival", survival_table(rates.cells)
-        ),
+    parts = {
+        "guide/cautions.md": {"limits": limits_of_unlike(rates)},
+        "guide/given.md": {name: given_table(rates.cells, name) for name in GIVEN_TABLES},
+        "guide/kernels.md": {"survival": survival_table(rates.cells)},
     }
+    filled = {name: with_parts(DOCS / name, own) for name, own in parts.items()}
+    return {"calibration.md": page(rates), **filled}
 
 
 def page(rates: Rates) -> str:

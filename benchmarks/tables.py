@@ -6,7 +6,7 @@ import csv
 import re
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -94,13 +94,16 @@ def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in (header, rule, *body))
 
 
-def with_part(page: Path, mark: str, text: str) -> str:
-    """Return a page with other text between ``<!-- mark: begin -->`` and ``<!-- mark: end -->``."""
-    begin, end = f"<!-- {mark}: begin -->", f"<!-- {mark}: end -->"
-    before, rest = page.read_text(encoding="utf-8").split(begin)
-    return f"{before}{begin}\n\n{text}\n\n{end}{rest.split(end)[1]}"
+def with_parts(page: Path, parts: Mapping[str, str]) -> str:
+    """Return a page with other texts between ``<!-- mark: begin -->`` and its end."""
+    found = page.read_text(encoding="utf-8")
+    for mark, text in parts.items():
+        begin, end = f"<!-- {mark}: begin -->", f"<!-- {mark}: end -->"
+        before, rest = found.split(begin)
+        found = f"{before}{begin}\n\n{text}\n\n{end}{rest.split(end)[1]}"
+    return found
 
 
 def publish(page: Path, mark: str, text: str) -> None:
     """Write text into its place in a page."""
-    page.write_text(with_part(page, mark, text), encoding="utf-8")
+    page.write_text(with_parts(page, {mark: text}), encoding="utf-8")
