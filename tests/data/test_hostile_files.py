@@ -66,7 +66,7 @@ def test_a_small_file_that_unpacks_to_much_is_refused(tmp_path, name):
     path = tmp_path / name
     write_bomb(path)
     assert path.stat().st_size < 10_000_000
-    with pytest.raises(ValueError, match=r"would take 1.* GB of memory, of which .* made of"):
+    with pytest.raises(ValueError, match=r"would unpack from .* to 1.* GB of memory \("):
         reldep.read(path)["a"]
 
 
@@ -76,7 +76,7 @@ def test_a_small_file_of_many_rows_is_refused_before_they_are_dealt(tmp_path):
     many = pl.LazyFrame({"a": [1]}).select(pl.repeat(1, 400_000_000, dtype=pl.Int8).alias("a"))
     many.sink_parquet(path, compression="zstd")
     assert path.stat().st_size < 3_600_000
-    with pytest.raises(ValueError, match=r"1 column of 400,000,000 rows of .* made of"):
+    with pytest.raises(ValueError, match=r"1 column of 400,000,000 rows of .* would unpack from"):
         reldep.read(path)
 
 

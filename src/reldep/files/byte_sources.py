@@ -204,8 +204,8 @@ def check_budget(n_bytes: float, n_packed: float, what: str, *, at_once: bool = 
     most = max(_SMALL, _RATIO * n_packed)
     if n_bytes > (min(free / 3, most) if at_once else most):
         raise InputError(
-            f"{what} would take {in_words(n_bytes)} of memory, of which {in_words(free)} are free, "
-            f"made of {in_words(n_packed)}. Name fewer columns, or save the part you need as a "
+            f"{what} would unpack from {in_words(n_packed)} to {in_words(n_bytes)} of memory "
+            f"({in_words(free)} are free). Name fewer columns, or save the part you need as a "
             "Parquet file."
         )
 
