@@ -218,22 +218,63 @@ def one_size(_quick, m, columns):
     ]
 
 
-@job("Texts", "Short texts of ten words from 2,000, TF-IDF, three lists, all defaults.")
-def texts(quick):
+@job(
+    "Texts, graphs and series",
+    "Three lists, all defaults: texts of ten words (TF-IDF), graphs of 20 nodes "
+    "(Weisfeiler-Lehman), series of 20 steps (alignments); what `explain_plan` expects next to "
+    "what the comparison then takes.",
+)
+def objects(quick):
     import reldep
 
+    makers = {"texts": (make_texts, 1_000_000), "graphs": (make_graphs, 100_000)}
+    makers["series"] = (make_series, 50_000)
     rows = []
-    for m in (500,) if quick else (2_000, 20_000, 100_000):
-        rng = np.random.default_rng(0)
-        letters = string.ascii_lowercase
-        words = np.array(["".join(word) for word in itertools.product(letters, repeat=3)][:2_000])
-        lists = [
-            [" ".join(line) for line in words[rng.zipf(1.3, size=(m, 10)) % 2_000]]
-            for _ in range(3)
+    for what, (make, most) in makers.items():
+        for m in (500,) if quick else (most // 10, most):
+            kernel, lists = make(np.random.default_rng(0), m)
+            plan = reldep.explain_plan(*lists, kernel=kernel)
+            wall, cores = seconds(
+                lambda lists=lists, kernel=kernel: reldep.compare(*lists, kernel=kernel)
+            )
+            rows.append([f"{m:,} {what}", plan.engine.name, plan.seconds, wall, cores])
+    return {"head": ["what", "engine", "planned (s)", "taken (s)", "core s"], "rows": rows}
+
+
+def make_texts(rng, m):
+    """Return lists of texts that share words of their topic."""
+    letters = string.ascii_lowercase
+    words = np.array(["".join(word) for word in itertools.product(letters, repeat=3)][:2_000])
+    topics = rng.integers(0, 2_000, (m, 1))
+
+    def one(share):
+        places = rng.integers(0, 2_000, (m, 10))
+        own = (topics + rng.integers(0, 5, (m, 10))) % 2_000
+        return [
+            " ".join(line) for line in words[np.where(rng.random((m, 10)) < share, own, places)]
         ]
-        wall, cores = seconds(lambda lists=lists: reldep.compare(*lists, kernel="text"))
-        rows += [(f"{m:,} texts (s)", wall), (f"{m:,} texts (core s)", cores)]
-    return rows
+
+    return "text", [one(share) for share in (0.5, 0.5, 0.3)]
+
+
+def make_graphs(rng, m):
+    """Return lists of random graphs with similar shares of edges."""
+    nodes, ends = list(range(20)), np.column_stack(np.triu_indices(20, 1))
+    share = rng.uniform(0.1, 0.4, m)
+
+    def one(noise):
+        shares = np.clip(share + noise * rng.normal(size=m), 0.05, 0.6)
+        return [(nodes, ends[rng.random(len(ends)) < own].tolist()) for own in shares]
+
+    return "weisfeiler-lehman", [one(noise) for noise in (0.02, 0.02, 0.1)]
+
+
+def make_series(rng, m):
+    """Return lists of waves of the same height with noise."""
+    waves = rng.normal(size=(m, 1)) * np.sin(np.arange(20) / 3)
+    return "time-series", [
+        list(waves + noise * rng.normal(size=(m, 20))) for noise in (0.3, 0.3, 0.8)
+    ]
 
 
 @job(
