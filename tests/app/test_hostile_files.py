@@ -105,7 +105,7 @@ def array_of_objects(_):
 WIDE = [f"c{i}" for i in range(20_000)]
 # The name, what is in it, and what the page says of it (None: it is a table like any other).
 FILES = {
-    "bomb.zip": (bomb, "would take 4.* GB of memory, of which"),
+    "bomb.zip": (bomb, "would unpack from 4.* MB to 4.* GB of memory"),
     "boundless.xlsx": (boundless_sheet, "spreads 43 values over 17,179,869,184 cells"),
     "nul.csv": (lambda _: b"a,b\n1,2\n3,\x004\n" * 20, "NUL|null|zero byte|binary|not text"),
     "wide.csv": (lambda _: f"{','.join(WIDE)}\n" + f"{','.join('1' * len(WIDE))}\n" * 3, None),
