@@ -12,7 +12,7 @@ from reldep.checks import answers, copies, rows, variables
 from reldep.checks.subjects import Beside, Data, Tested
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from reldep.exceptions import ReldepWarning
 
@@ -56,33 +56,29 @@ CHECKS: dict[type, tuple[Callable[[Any], Iterator[ReldepWarning]], ...]] = {
 }
 
 
-def cautions_about(subject: Data | Tested | Beside) -> tuple[ReldepWarning, ...]:
-    """Return the cautions of all checks of a subject."""
-    for kind, checks in CHECKS.items():
-        if isinstance(subject, kind):
-            return _found(checks, subject)
-    raise TypeError(f"no checks of {type(subject).__name__}")
+def cautions_about(
+    subject: Any, checks: Sequence[Callable[[Any], Iterator[ReldepWarning]]] | None = None
+) -> tuple[ReldepWarning, ...]:
+    """Return the cautions of some checks of a subject, by default of all that it has."""
+    if checks is None:
+        checks = next(own for kind, own in CHECKS.items() if isinstance(subject, kind))
+    found: list[ReldepWarning] = []
+    for check in checks:
+        found.extend(check(subject))
+    return tuple(found)
 
 
 def cautions_about_values(data: Data) -> tuple[ReldepWarning, ...]:
     """Return the cautions that concern a plain number, which is as good as the data."""
-    return _found(_VALUE_CHECKS, data)
+    return cautions_about(data, _VALUE_CHECKS)
 
 
 def cautions_about_groups(parts: Mapping[str, Tested]) -> tuple[ReldepWarning, ...]:
     """Return the cautions about groups of rows, and the first of each kind about one group."""
-    between = _found(_GROUP_CHECKS, {name: part.data for name, part in parts.items()})
+    subjects = {name: part.data for name, part in parts.items()}
+    between = cautions_about(subjects, _GROUP_CHECKS)
     first: dict[type[ReldepWarning], ReldepWarning] = {}
     for part in parts.values():
         for caution in cautions_about(part):
             first.setdefault(type(caution), caution)
     return (*between, *first.values())
-
-
-def _found(
-    checks: Iterable[Callable[[Any], Iterator[ReldepWarning]]], subject: Any
-) -> tuple[ReldepWarning, ...]:
-    found: list[ReldepWarning] = []
-    for check in checks:
-        found.extend(check(subject))
-    return tuple(found)

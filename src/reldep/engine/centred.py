@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from reldep.exceptions import InputError, ScaleWarning
-from reldep.kernels.program import without_diagonal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -108,7 +107,8 @@ def subtract_effects(block: FloatArray, effects: FloatArray, run: slice) -> Floa
         own_is_larger = np.abs(first) > np.abs(second)
         block -= np.where(own_is_larger, first, second)
         block -= np.where(own_is_larger, second, first)
-    return without_diagonal(block, run)
+    np.fill_diagonal(block[:, run], 0.0)
+    return block
 
 
 def conditional_means(q: FloatArray) -> FloatArray:

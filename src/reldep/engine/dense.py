@@ -14,6 +14,7 @@ import numpy as np
 
 from reldep.engine.centred import Products, centre, hsic_of, row_effects, subtract_effects
 from reldep.exceptions import InputError
+from reldep.kernels.points import row_runs
 from reldep.kernels.program import evaluate
 
 if TYPE_CHECKING:
@@ -61,41 +62,35 @@ class Dense:
         n, k = len(kernels[0]), len(kernels)
         q, sums = np.empty((len(pairs), n)), np.zeros(len(totals))
         squares, effects = np.zeros(k), np.empty((k, n))
-        size = max(1, self.held // (8 * n * k * (1 + bool(followed))))
-        runs = [slice(start, min(start + size, n)) for start in range(0, n, size)]
+        size = max(1, self.held // (8 * n * (k + len(followed))))
+        runs = row_runs(n, 1, size)
         is_whole = len(runs) == 1
         if not is_whole:
             for run in runs:
-                for i, block in enumerate(evaluate(kernels, run)):
+                for i, kernel in enumerate(kernels):
+                    (block,) = evaluate([kernel], run)
                     squares[i] += np.einsum("ij,ij->", block, block)
                     effects[i, run] = block.sum(axis=1)
             effects = row_effects(effects)
-        moving = [part for one in followed for part in (one.bandwidth.slope, one.bandwidth.score)]
         for run in runs:
-            held = np.empty((k, run.stop - run.start, n))
-            for i, block in enumerate(evaluate([*kernels, *moving], run)):
-                if i >= k:
-                    _follow(followed[(i - k) // 2], block, held, run, is_slope=(i - k) % 2 == 0)
-                    continue
+            held, slopes = np.empty((k, run.stop - run.start, n)), []
+            for i, kernel in enumerate(kernels):
+                own = [one for one in followed if one.variable == i]
+                parts = [part for one in own for part in (one.bandwidth.slope, one.bandwidth.score)]
+                block, *moving = evaluate([kernel, *parts], run)
                 if is_whole:
                     squares[i] = np.einsum("ij,ij->", block, block)
                     effects[i] = row_effects(block.sum(axis=1))
                 held[i] = subtract_effects(block, effects[i], run)
+                for one, slope, score in zip(own, moving[::2], moving[1::2], strict=True):
+                    one.score_means[run] = score.sum(axis=1) / (n - 1)
+                    slopes.append((one.slopes, slope))
+            for found, slope in slopes:
+                for partner in found:
+                    found[partner] += np.einsum("ij,ij->", slope, held[partner]) / (n * (n - 3))
             q[:, run] = row_sums(held, pairs)
             sums += whole_sums(held, totals)
         return Products(q, sums, np.sqrt(squares / (n * (n - 1))))
-
-
-def _follow(
-    one: Followed, block: FloatArray, held: FloatArray, run: slice, *, is_slope: bool
-) -> None:
-    """Add what a run of rows of a slope or a score gives."""
-    n = block.shape[1]
-    if not is_slope:
-        one.score_means[run] = block.sum(axis=1) / (n - 1)
-        return
-    for partner in one.slopes:
-        one.slopes[partner] += float(hsic_of(np.einsum("ij,ij->", block, held[partner]), n))
 
 
 def is_many(n_pairs: int, n_variables: int) -> bool:

@@ -184,7 +184,7 @@ def products_of_rows(
         effects[:n_plain] = 0.0
         q = swept(program, np.array(pairs), effects)
     else:
-        held = list(evaluate([kernel.take(rows) for kernel in kernels], slice(0, n)))
+        held = evaluate([kernel.take(rows) for kernel in kernels], slice(0, n))
         sizes = np.array([np.abs(block).mean() for block in held])
         for block in held[n_plain:]:
             centre(block)

@@ -20,7 +20,7 @@ from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variabl
 from reldep.exceptions import InputError, InputTypeError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from scipy.sparse import csr_array
 
@@ -242,7 +242,7 @@ class FittedKernel(ABC):
         """
         return None
 
-    def program(self) -> list[Factor] | None:
+    def program(self) -> Sequence[Factor] | None:
         """Return the kernel as functions of squared distances, or None.
 
         The values may differ from those of the kernel by an effect of every row, ``f(x) + f(x')``,
@@ -298,13 +298,13 @@ class FittedSelection(FittedKernel):
     def features(self, rows: Rows = ALL_ROWS) -> FloatArray | csr_array | None:
         return self.kernel.features(self.places[rows])
 
-    def program(self) -> list[Factor] | None:
+    def program(self) -> Sequence[Factor] | None:
         factors = self.kernel.program()
         if factors is None:
             return None
         # Factors that shared their points share the selected ones.
         points = {id(factor.points): factor.points[self.places] for factor in factors}
-        return [replace(factor, points=points[id(factor.points)]) for factor in factors]
+        return [factor._replace(points=points[id(factor.points)]) for factor in factors]
 
     def scaled(self, factor: float) -> FittedKernel:
         return replace(self, kernel=self.kernel.scaled(factor))

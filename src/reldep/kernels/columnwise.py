@@ -13,9 +13,9 @@ from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.base import Bandwidth, FittedKernel, FittedValues, check_amounts
 from reldep.kernels.mapped import MappedKernel
 from reldep.kernels.points import Points
-from reldep.kernels.program import FIRST, ROOT, TIMES
+from reldep.kernels.program import FIRST, ROOT, TIMES, Factor
 from reldep.kernels.radial import FittedRadial
-from reldep.kernels.scale import FittedTerms
+from reldep.kernels.scale import FittedFactors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,12 +109,12 @@ class FittedStandardized(FittedRadial):
 
     def _deviation(self, column: int, share: float) -> Bandwidth:
         values = np.asarray(self.points.rows)[:, [column]]
-        points = Points(values, np.square(values[:, 0]), self.points.unit)
+        points = Points(values, self.points.unit)
         # The mean over the others of (z_i - z_j)² is z_i² + 1, and the influence on log s is half
         # of z_i² - 1: a quarter of the square, as every leverage is doubled.
         half = 0.5 * points.unit
-        terms = ((FIRST, ROOT, half), (TIMES, ROOT, half))
-        score = FittedTerms(points, terms)
+        root = Factor(FIRST, ROOT, values, half)
+        score = FittedFactors(points, (root, root._replace(how=TIMES)))
 
         def slope(rows: Rows, cols: Rows) -> FloatArray:
             squares = self.points.squared_distances(rows, cols)

@@ -48,7 +48,7 @@ class _FittedComposite(FittedKernel):
             for width in factor.bandwidths()
         )
 
-    def program(self) -> list[Factor] | None:
+    def program(self) -> Sequence[Factor] | None:
         programs = (factor.program() for factor in self.factors)
         return reduce(lambda first, second: joined(first, second, self.how), programs)
 

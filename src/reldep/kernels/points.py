@@ -38,6 +38,8 @@ def row_runs(n_rows: int, n_columns: int, at_a_time: int = 65_536, fewest: int =
     Half and twice as many values take the same time (measured).
     """
     step = max(fewest, at_a_time // max(1, n_columns))
+    if n_rows <= step:
+        return [slice(0, n_rows)]
     return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
 
 
@@ -81,19 +83,17 @@ def within_reach(values: FloatArray, exponent: int) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Rows of a dense or sparse matrix with their squared norms.
+    """Rows of a dense or sparse matrix.
 
     Attributes
     ----------
     rows : ndarray or csr_array
         In multiples of `unit`; dense rows less their median.
-    squared_norms : ndarray
     unit : float
         A power of two.
     """
 
     rows: FloatArray | csr_array
-    squared_norms: FloatArray
     unit: float = 1.0
 
     @classmethod
@@ -111,7 +111,7 @@ class Points:
             exponent = typical_exponent(values.data)
             rows: Any = values.copy()
             rows.data = within_reach(values.data, exponent)
-            return cls(rows, _squares(rows), 2.0**exponent)
+            return cls(rows, 2.0**exponent)
         with np.errstate(over="ignore"):
             values = values - middle(values)
         if not np.isfinite(values).all():
@@ -123,12 +123,17 @@ class Points:
         else:
             rows = within_reach(values, exponent)
         rows.flags.writeable = False
-        return cls(rows, _squares(rows), 2.0**exponent)
+        return cls(rows, 2.0**exponent)
 
     def __len__(self) -> int:
         return int(self.rows.shape[0])
 
     @cached_property
+    def squared_norms(self) -> FloatArray:
+        """|x|² of every point, in squared units."""
+        return _squares(self.rows)
+
+    @property
     def n_columns(self) -> int:
         """The dimension of the space."""
         return int(self.rows.shape[1])
@@ -140,18 +145,20 @@ class Points:
             return False
         return bool(np.isin(self.rows, (self.rows.min(), self.rows.max())).all())
 
-    @cached_property
+    @property
     def is_sparse(self) -> bool:
         """Whether the rows are a sparse matrix."""
         return not isinstance(self.rows, np.ndarray)
 
     def take(self, rows: IntArray) -> Points:
         """Return some of the points, in the order given."""
-        return Points(self.rows[rows], self.squared_norms[rows], self.unit)
+        return Points(self.rows[rows], self.unit)
 
     def squared_distances(self, rows: Rows, cols: Rows) -> FloatArray:
         """Return |x_i - x_j|² for a block, in squared units; never negative, 0 for equal points."""
-        norms = self.squared_norms[rows], self.squared_norms[cols]
+        norms = None
+        if is_by_product(self.rows):
+            norms = self.squared_norms[rows], self.squared_norms[cols]
         return squared_distances(self.rows[rows], self.rows[cols], norms)
 
     def _runs(self) -> list[slice]:

@@ -7,8 +7,6 @@ a kernel in its bandwidth are all programs. Kernels of the same points share the
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass
 from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,7 +15,7 @@ import numpy as np
 from reldep.kernels.points import row_runs, squared_distances
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from reldep.data.variables import FloatArray, IntArray
     from reldep.kernels.base import FittedKernel
@@ -25,14 +23,12 @@ if TYPE_CHECKING:
 # The functions of a squared distance s, with a scale c: 2^(c s), 2^(c √s), c √s, and c for s > 0
 # but 1 for s = 0.
 GAUSSIAN, LAPLACE, ROOT, EQUAL = range(4)
-OF_ROOTS = (LAPLACE, ROOT)
 
 # How the values of a factor are joined to those of the factors before it.
 FIRST, TIMES, PLUS = range(3)
 
 
-@dataclass(frozen=True, eq=False)
-class Factor:
+class Factor(NamedTuple):
     """One function of the distances between points.
 
     Attributes
@@ -54,10 +50,6 @@ class Factor:
     scale: float
 
 
-# How, function and scale of a factor whose distances are known.
-Term = tuple[int, int, float]
-
-
 def joined(
     first: Sequence[Factor] | None, second: Sequence[Factor] | None, how: int
 ) -> list[Factor] | None:
@@ -70,94 +62,63 @@ def joined(
         return None
     for start, rest in ((first, second), (second, first)):
         if all(factor.how == how for factor in rest[1:]):
-            moved = [Factor(how, f.function, f.points, f.scale) for f in rest[:1]]
-            return [*start, *moved, *rest[1:]]
+            return [*start, rest[0]._replace(how=how), *rest[1:]]
     return None
 
 
-def joined_values(
-    terms: Sequence[Term], distances: FloatArray, *, is_root: bool = False
-) -> FloatArray:
-    """Compute the values of terms of the same distances, in place.
+def values_of(programs: Sequence[Sequence[Factor]], squared: FloatArray) -> list[FloatArray]:
+    """Return the values of programs of the same points, from their squared distances.
 
-    Parameters
-    ----------
-    terms : sequence of (how, function, scale)
-    distances : ndarray, shape (rows, columns)
-        Squared distances, overwritten by the values.
-    is_root : bool, default False
-        Whether these are the distances themselves, for functions of these only.
+    A few rows at a time stay in the cache. Roots, and the values of a kernel of one factor that is
+    also a factor of its slope, are computed once.
     """
+    blocks = [np.empty(squared.shape) for _ in programs]
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        for run in row_runs(*distances.shape):
-            part = distances[run]
-            # The last term overwrites the distances; the others need them.
-            before: FloatArray | None = None
-            for place, (how, function, scale) in enumerate(terms, 1):
-                values = part if place == len(terms) else part.copy()
-                if function in OF_ROOTS and not is_root:
-                    np.sqrt(values, out=values)
-                if function == EQUAL:
-                    values[...] = np.where(values == 0, 1.0, scale)
-                else:
-                    values *= scale if function == ROOT else scale * log(2)
-                if function in (GAUSSIAN, LAPLACE):
-                    np.exp(values, out=values)
-                if before is not None:
-                    (np.multiply if how == TIMES else np.add)(before, values, out=values)
-                before = values
-    return distances
+        for run in row_runs(*squared.shape):
+            squares, roots = squared[run], np.sqrt(squared[run])
+            known: dict[tuple[int, float], FloatArray] = {}
+            for program, block in zip(programs, blocks, strict=True):
+                out = block[run]
+                for how, function, _, scale in program:
+                    values = known.get((function, scale))
+                    if values is None:
+                        values = out if how == FIRST else np.empty(out.shape)
+                        of = squares if function == GAUSSIAN else roots
+                        np.multiply(of, scale if function == ROOT else scale * log(2), out=values)
+                        if function != ROOT:
+                            np.exp(values, out=values)
+                    if how != FIRST:
+                        (np.multiply if how == TIMES else np.add)(out, values, out=out)
+                    elif values is not out:
+                        out[...] = values
+                if len(program) == 1:
+                    known[function, scale] = out
+    return blocks
 
 
-def without_diagonal(block: FloatArray, run: slice) -> FloatArray:
-    """Set the diagonal of the whole matrix to 0 in a run of its rows, in place."""
-    own = np.arange(run.start, run.stop)
-    block[own - run.start, own] = 0.0
-    return block
+def evaluate(kernels: Sequence[FittedKernel], run: slice) -> list[FloatArray]:
+    """Return values of a run of rows with all rows, by kernel; 0 on the diagonal.
 
-
-def evaluate(kernels: Sequence[FittedKernel], run: slice) -> Iterator[FloatArray]:
-    """Return, kernel by kernel, values of a run of rows with all rows; 0 on the diagonal.
-
-    The caller may write into them. A program may differ from its kernel by row effects, which no
-    dependence sees.
+    Kernels of the same points share their distances. A program may differ from its kernel by row
+    effects, which no dependence sees.
     """
-    # The programs are kept, so that no other points can take the identity of theirs.
-    programs = [kernel.program() for kernel in kernels]
-    sources = [_only_points(program) for program in programs]
-    left = Counter(map(id, sources))
-    # A root is taken once for a kernel, its slope and its score, where none needs the square.
-    squares = {
-        id(points)
-        for program, points in zip(programs, sources, strict=True)
-        if any(factor.function not in OF_ROOTS for factor in program or ())
-    }
-    known: dict[int, FloatArray] = {}
-    for kernel, program, points in zip(kernels, programs, sources, strict=True):
-        if program is None or points is None:
-            block = np.asarray(kernel(run, slice(0, len(kernel))), dtype=np.float64)
+    found: dict[int, FloatArray] = {}
+    same: dict[int, list[tuple[int, Sequence[Factor]]]] = {}
+    for k, kernel in enumerate(kernels):
+        program = kernel.program() or ()
+        sources = {id(factor.points) for factor in program}
+        if len(sources) == 1 and program[0].function != EQUAL:
+            same.setdefault(sources.pop(), []).append((k, program))
         else:
-            at = id(points)
-            is_root = at not in squares
-            if at not in known:
-                known[at] = squared_distances(points[run], points)
-                if is_root:
-                    np.sqrt(known[at], out=known[at])
-            left[at] -= 1
-            distances = known[at].copy() if left[at] else known.pop(at)
-            terms = [(one.how, one.function, one.scale) for one in program]
-            block = joined_values(terms, distances, is_root=is_root)
-        yield without_diagonal(block, run)
-
-
-def _only_points(program: list[Factor] | None) -> FloatArray | None:
-    """Return the points of a program whose factors share them; None for labels."""
-    if program is None or program[0].function == EQUAL:
-        return None
-    points = program[0].points
-    if len(program) > 1 and any(factor.points is not points for factor in program):
-        return None
-    return points
+            found[k] = np.asarray(kernel(run, slice(0, len(kernel))), dtype=np.float64)
+    for members in same.values():
+        places, programs = zip(*members, strict=True)
+        points = programs[0][0].points
+        blocks = values_of(programs, squared_distances(points[run], points))
+        found.update(zip(places, blocks, strict=True))
+    for block in found.values():
+        np.fill_diagonal(block[:, run], 0.0)
+    return [found[k] for k in range(len(kernels))]
 
 
 class Program(NamedTuple):

@@ -14,48 +14,59 @@ from reldep.data.variables import Labels, Numeric, Sparse, Variable
 from reldep.exceptions import InputError
 from reldep.kernels.base import Bandwidth, FittedKernel, Kernel, stacked
 from reldep.kernels.points import ORDINARY, Points
-from reldep.kernels.program import FIRST, GAUSSIAN, LAPLACE, PLUS, ROOT, TIMES, joined_values
+from reldep.kernels.program import FIRST, GAUSSIAN, LAPLACE, PLUS, ROOT, TIMES, Factor
 from reldep.kernels.scale import (
     BandwidthKernel,
     FittedBandwidth,
-    FittedTerms,
+    FittedFactors,
     ScaleRule,
-    program_of,
     scale_of,
     score_of,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reldep.data.variables import FloatArray
     from reldep.kernels.base import Rows
-    from reldep.kernels.program import Factor, Term
-    from reldep.kernels.scale import Scale
+    from reldep.kernels.scale import Choice, Scale
 
 NAMES = {GAUSSIAN: "Gaussian", LAPLACE: "Laplace"}
 
 
 @dataclass(frozen=True, eq=False)
-class FittedRadial(FittedBandwidth):
+class FittedRadial(FittedFactors, FittedBandwidth):
     """A function of the distance between points in units of a bandwidth, or a sum of several.
 
     Attributes
     ----------
-    points : Points
     function : int
         GAUSSIAN or LAPLACE.
     ratios : tuple of float
         The bandwidths of the summands, in units of the bandwidth.
     """
 
-    points: Points
     function: int
     ratios: tuple[float, ...] = (1.0,)
 
-    def __len__(self) -> int:
-        return len(self.points.squared_norms)
-
-    def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
-        return joined_values(self._terms, self.points.squared_distances(rows, cols))
+    @classmethod
+    def of(
+        cls, chosen: Choice, points: Points, function: int, ratios: tuple[float, ...] = (1.0,)
+    ) -> FittedRadial:
+        """Return the kernel of these points with a bandwidth, or raise if it is out of reach."""
+        if not 1e-45 < chosen.width / points.unit < 1e45:
+            # Squares of distances in such bandwidths may not be numbers.
+            raise InputError(
+                f"with the bandwidth {chosen.width:g} every kernel value is 0 or 1; pass one "
+                "nearer to the distances between observations, or leave it out."
+            )
+        factors: list[Factor] = []
+        for ratio in ratios:
+            width = ratio * chosen.width / points.unit
+            scale = -1.0 / width if function == LAPLACE else -0.5 / width**2
+            how = PLUS if factors else FIRST
+            factors.append(Factor(how, function, points.rows, scale / log(2)))
+        return cls(chosen, points, tuple(factors), function, ratios)
 
     def own_label(self) -> str:
         if len(self.ratios) == 1:
@@ -63,66 +74,36 @@ class FittedRadial(FittedBandwidth):
         listed = ", ".join(f"{ratio:g}" for ratio in self.ratios)
         return f"Gaussians(bandwidth={self.chosen.width:.6g} × {listed})"
 
-    def _width(self, ratio: float) -> float:
-        """Return the bandwidth of a summand in units of the points."""
-        return ratio * self.chosen.width / self.points.unit
-
-    @cached_property
-    def _terms(self) -> tuple[Term, ...]:
-        joins = (FIRST, *[PLUS] * (len(self.ratios) - 1))
-        return tuple(self._term(r, how) for r, how in zip(self.ratios, joins, strict=True))
-
-    def _term(self, ratio: float, how: int) -> Term:
-        width = self._width(ratio)
-        scale = -1.0 / width if self.function == LAPLACE else -0.5 / width**2
-        return how, self.function, scale / log(2)
-
-    def program(self) -> list[Factor] | None:
-        return program_of(self.points, self._terms)
-
     def parameters(self) -> dict[str, Any]:
         several = {"factors": self.ratios} if len(self.ratios) > 1 else {}
         return {**super().parameters(), **several, **_about_points(self.points)}
 
     def scaled(self, factor: float) -> FittedKernel:
-        scaled = replace(self, chosen=self.chosen.scaled(factor))
-        check_width(scaled.chosen.width, self.points)
-        return scaled
+        moved = FittedRadial.of(self.chosen.scaled(factor), self.points, self.function, self.ratios)
+        return replace(self, chosen=moved.chosen, factors=moved.factors)
 
-    def slope(self, ratio: float = 1.0) -> FittedKernel:
+    def slope(self, summand: int = 0) -> FittedKernel:
         """Return d/σ · exp(-d/σ) for Laplace, d²/σ² · exp(-d²/2σ²) for Gaussian."""
-        root: Term = (FIRST, ROOT, 1.0 / self._width(ratio))
-        roots = (root,) if self.function == LAPLACE else (root, (TIMES, *root[1:]))
-        return FittedTerms(self.points, (*roots, self._term(ratio, TIMES)))
+        own = self.factors[summand]._replace(how=TIMES)
+        inverse = self.points.unit / (self.ratios[summand] * self.chosen.width)
+        root = Factor(FIRST, ROOT, own.points, inverse)
+        roots = (root,) if self.function == LAPLACE else (root, root._replace(how=TIMES))
+        return FittedFactors(self.points, (*roots, own))
 
     def bandwidths(self) -> tuple[Bandwidth, ...]:
         """Return one for each summand; they move together, so that their slopes add up."""
-        scale, chosen = self.chosen.scale, self.chosen
+        scale, chosen, found = self.chosen.scale, self.chosen, []
         score = None if scale is None else score_of(scale, self.points)
-        if score is None:
-            return ()
-        return tuple(
-            Bandwidth(ratio * chosen.width, chosen.rule, self.slope(ratio), score)
-            for ratio in self.ratios
-        )
+        if score is not None:
+            for i, ratio in enumerate(self.ratios):
+                found.append(Bandwidth(ratio * chosen.width, chosen.rule, self.slope(i), score))
+        return tuple(found)
 
 
 def _about_points(points: Points) -> dict[str, Any]:
     # A kernel of two values depends only on whether they are equal, as for categories.
     binary = {"is_binary": True} if points.is_binary else {}
     return {"columns": points.n_columns, **binary}
-
-
-def check_width(width: float, points: Points) -> None:
-    """Raise if with this bandwidth every kernel value is 0 or 1.
-
-    Squares of distances in such bandwidths may not be numbers.
-    """
-    if not 1e-45 < width / points.unit < 1e45:
-        raise InputError(
-            f"with the bandwidth {width:g} every kernel value is 0 or 1; pass one nearer to "
-            "the distances between observations, or leave it out."
-        )
 
 
 @dataclass(frozen=True)
@@ -135,14 +116,17 @@ class RadialKernel(BandwidthKernel):
 
     is_characteristic = True
 
+    @property
+    def ratios(self) -> tuple[float, ...]:
+        """The bandwidths of the summands, in units of the bandwidth."""
+        return (1.0,)
+
     def fitted(self, variable: Variable) -> FittedRadial:
         points = Points.of(variable)  # type: ignore[arg-type]
         scale = scale_of(points, self.bandwidth) if isinstance(self.bandwidth, str) else None
-        chosen = self.choose(scale)
         if scale is not None:
             _check_scale(scale, points, variable.name)
-        check_width(chosen.width, points)
-        return FittedRadial(chosen, points, self.function)
+        return FittedRadial.of(self.choose(scale), points, self.function, self.ratios)
 
 
 def _check_scale(scale: Scale, points: Points, name: str) -> None:
@@ -150,8 +134,8 @@ def _check_scale(scale: Scale, points: Points, name: str) -> None:
 
     Their differences are then lost in the rounding of the kernel, half of its digits.
     """
-    ratio = scale.value / (points.unit * np.sqrt(points.n_columns))
-    if scale.rule == "mean" and not points.is_sparse and ratio > 1e7:
+    ratio = scale.value / (points.unit * np.sqrt(points.rows.shape[1]))
+    if scale.rule == "mean" and ratio > 1e7 and not points.is_sparse:
         raise InputError(
             f"{name} has a value so far from the others that its bandwidth, the mean distance, is "
             f"{ratio:.3g} times the usual distance. If it stands for a missing value, write NA; if "
@@ -234,8 +218,9 @@ class Gaussians(RadialKernel):
         for factor in self.factors:
             check_positive("factors", factor)
 
-    def fitted(self, variable: Variable) -> FittedRadial:
-        return replace(super().fitted(variable), ratios=self.factors)
+    @property
+    def ratios(self) -> tuple[float, ...]:
+        return self.factors
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,13 +252,14 @@ class FittedDistance(FittedKernel):
         sizes = np.abs(self.points.rows).max(axis=1)
         return bool(sizes.any() and sizes.max() > 1e4 * np.median(sizes[sizes > 0]))
 
-    def program(self) -> list[Factor] | None:
+    def program(self) -> Sequence[Factor] | None:
         if self.has_far or self.exponent not in (1, 2):
             return None
-        unit = self.points.unit
-        root: Term = (FIRST, ROOT, -unit)
-        terms = (root,) if self.exponent == 1 else (root, (TIMES, ROOT, unit))
-        return program_of(self.points, terms)
+        rows, unit = self.points.rows, self.points.unit
+        if not isinstance(rows, np.ndarray):
+            return None
+        root = Factor(FIRST, ROOT, rows, -unit)
+        return [root] if self.exponent == 1 else [root, Factor(TIMES, ROOT, rows, unit)]
 
     def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
         if self.has_far:

@@ -18,9 +18,11 @@ from reldep.data.variables import Numeric
 from reldep.exceptions import InputError
 from reldep.kernels.base import FittedKernel, Kernel
 from reldep.kernels.points import Points
-from reldep.kernels.program import FIRST, ROOT, Factor, Term, joined_values
+from reldep.kernels.program import FIRST, ROOT, Factor, values_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reldep.data.variables import FloatArray, Variable
     from reldep.kernels.base import Rows
 
@@ -64,9 +66,10 @@ def scale_of(points: Points, rule: ScaleRule, all_pairs_up_to: int = 5_000) -> S
     All distances take 100 MB for the median of 5,000 observations.
     """
     squared, n_pairs, has_ties = None, None, False
-    if rule == "mean" and not points.is_sparse and points.n_columns == 1:
-        value = _mean_of_column(np.asarray(points.rows)[:, 0])
-    elif len(points) > all_pairs_up_to:
+    n, n_columns = points.rows.shape
+    if rule == "mean" and n_columns == 1 and isinstance(points.rows, np.ndarray):
+        value = _mean_of_column(points.rows[:, 0])
+    elif n > all_pairs_up_to:
         squared = sampled_squares(points)
         n_pairs = len(squared)
     elif rule == "mean":
@@ -139,27 +142,28 @@ def _mean_of_column(values: FloatArray) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class FittedTerms(FittedKernel):
-    """Functions of the distances between points, joined from left to right."""
+class FittedFactors(FittedKernel):
+    """Functions of the distances between points, joined from left to right.
+
+    Attributes
+    ----------
+    points : Points
+    factors : tuple of Factor
+        With the rows of `points`.
+    """
 
     points: Points
-    terms: tuple[Term, ...]
+    factors: tuple[Factor, ...]
 
     def __len__(self) -> int:
-        return len(self.points)
+        return int(self.points.rows.shape[0])
 
     def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
-        return joined_values(self.terms, self.points.squared_distances(rows, cols))
+        return values_of([self.factors], self.points.squared_distances(rows, cols))[0]
 
-    def program(self) -> list[Factor] | None:
-        return program_of(self.points, self.terms)
-
-
-def program_of(points: Points, terms: tuple[Term, ...]) -> list[Factor] | None:
-    """Return the factors of dense points; sparse points have none."""
-    if not isinstance(points.rows, np.ndarray):
-        return None
-    return [Factor(how, function, points.rows, scale) for how, function, scale in terms]
+    def program(self) -> Sequence[Factor] | None:
+        # Compiled code takes dense points only.
+        return self.factors if isinstance(self.points.rows, np.ndarray) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +195,7 @@ def score_of(scale: Scale, points: Points) -> FittedKernel | None:
     """
     inside = scale.value / points.unit
     if scale.rule == "mean":
-        return FittedTerms(points, ((FIRST, ROOT, 1.0 / inside),))
+        return FittedFactors(points, (Factor(FIRST, ROOT, points.rows, 1.0 / inside),))
     density = inside * density_at(points, inside)
     if not np.isfinite(density):
         return None

@@ -87,11 +87,13 @@ class Study(Data):
         """The kernels with their data; fitted when first needed, then kept."""
         if self.fits is not None:
             return self.fits
-        fits = super().fitted
-        if self.measure in NORMALISED:
-            # The measure does not see the unit of a kernel.
-            return {name: fitted.in_own_unit() for name, fitted in fits.items()}
-        return fits
+        found = {}
+        # A normalised measure does not see the unit of a kernel.
+        own_units = self.measure in NORMALISED
+        for name, kernel in self.kernels.items():
+            fitted = kernel.fit(self.dataset.variables[name])
+            found[name] = fitted.in_own_unit() if own_units else fitted
+        return found
 
     @cached_property
     def dependence(self) -> RowDependence:
