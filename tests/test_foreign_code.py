@@ -86,10 +86,6 @@ def broken_partitions():
     return dask.from_pandas(frame, npartitions=2).map_partitions(broken, meta=frame.head(0))
 
 
-def contrast(weight):
-    return reldep.contrast({"a": X, "b": Y, "c": Z}, {("a", "b"): weight, ("a", "c"): -1})
-
-
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
@@ -106,13 +102,8 @@ def contrast(weight):
         (lambda: reldep.compare(Tensor(), Y, Z), "detach"),
         (lambda: reldep.compare(X, Lost(), Z), "first of type Lost cannot be read: the server"),
         (lambda: reldep.compare("x", "y", "z", data=broken_partitions()), "lost"),
-        (lambda: contrast(1e308), r"weights has numbers beyond 1e\+100"),
-        (lambda: contrast(5e-324), "below 1e-100"),
-        (lambda: contrast(10**400), "pass a number"),
-        (lambda: contrast("much"), "pass a number"),
-        (lambda: reldep.cka(X[:4], Y[:4], engine="blocks"), "too few for blocks"),
     ],
-    ids=range(15),
+    ids=range(10),
 )
 def test_errors_of_others_are_told_in_words(ask, message):
     with pytest.raises(reldep.exceptions.InputError, match=message):

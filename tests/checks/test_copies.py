@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import reldep
@@ -90,14 +89,6 @@ def test_columns_are_the_same_only_if_every_row_is():
         copies(values[:, 0], values)
     assert "both contain" not in copies(nearly, values)
     assert "'t' and 'z' both contain '0'" in copies(RNG.normal(size=1000), values, values[:, :1])
-
-
-def test_a_target_with_the_source_in_it_is_refused():
-    both = pd.DataFrame({"sex": SEX, "age": AGE})
-    with pytest.raises(ValueError, match="target 't' contains 'sex'"):
-        copies(SEX, both)
-    with pytest.raises(ValueError, match="target 't' is the source itself"):
-        copies(SEX, SEX.tolist())
 
 
 def test_repeated_rows_are_not_copies_of_variables():

@@ -86,29 +86,3 @@ def test_streams_are_in_balance_from_their_first_point_on() -> None:
 )
 def test_the_description_states_the_truth(weights: tuple[float, float], truth: str) -> None:
     assert truth in make_two_stimuli(5, *weights, rng=1).description
-
-
-@pytest.mark.parametrize(
-    ("make", "arguments", "error", "words"),
-    [
-        *[(make, {"n": 0}, ValueError, "`n=0`; pass a whole number") for make in GENERATORS],
-        *[(make, {"n": 10.5}, TypeError, "`n=10.5`; pass a whole number") for make in GENERATORS],
-        *[
-            (make_spirals, {name: -0.1}, ValueError, f"`{name}=-0.1`; .* at least 0")
-            for name in ("gamma1", "gamma2", "gamma3")
-        ],
-        (make_two_stimuli, {"noise": -1}, ValueError, "`noise=-1`; .* at least 0"),
-        *[
-            (make_two_stimuli, {name: value}, error, f"`{name}=.*; pass a finite number")
-            for name in ("visual_weight", "audio_weight", "noise", "autocorrelation")
-            for value, error in ((float("nan"), ValueError), ("much", TypeError))
-        ],
-        *[
-            (make_two_stimuli, {"autocorrelation": value}, ValueError, "strictly between -1 and 1")
-            for value in (-1, 1, 1.5)
-        ],
-    ],
-)
-def test_wrong_arguments_are_refused(make, arguments, error, words) -> None:
-    with pytest.raises(error, match=words):
-        make(**{"n": 10, **arguments})

@@ -90,37 +90,6 @@ def test_names_are_written_in_a_font_that_has_them():
 PAIR, LINKS = [[1, 0.5], [0.5, 1]], [[0, 1, 0.2, 2]]
 
 
-@pytest.mark.parametrize(
-    ("draw", "arguments", "options", "words"),
-    [
-        (plotting.power, ([10], {}), {}, "`curves` is empty"),
-        (plotting.region, ([0.5, 0.5], [1.0, 1.0], (0, 1)), {}, "`covariance`"),
-        (plotting.volcano, ([1.0, 2.0], [0.0]), {}, "pass one per effect"),
-        (plotting.volcano, ([], []), {}, "`effects` is empty"),
-        (plotting.volcano, ([1.0], [0.0], ["a", "b"]), {}, "`names` has 2 entries for 1;"),
-        (plotting.tree, (LINKS, "abc"), {}, r"`links` has shape \(1, 4\); pass the linkage of 3"),
-        (plotting.tree, (LINKS, "ab"), {"supports": [0.5, 1]}, "pass 1 numbers, one"),
-        (plotting.tree, (LINKS, "ab"), {"supports": [1.5]}, "outside 0 to 1; pass shares"),
-        (plotting.heatmap, ([[1, 2, 3], [1, 2, 3]],), {}, r"shape \(2, 3\); pass a square"),
-        (plotting.heatmap, ([[1.0]],), {}, "with 2 rows or more"),
-        (plotting.heatmap, ([[1, np.nan], [0, 1]],), {}, "`matrix` has NaN or infinite values"),
-        (plotting.heatmap, (PAIR, ["a"]), {}, "`names` has 1 entries for 2;"),
-        (plotting.heatmap, (PAIR,), {"columns": ["a"]}, "`columns` has 1 entries for 2;"),
-        (
-            plotting.heatmap,
-            (PAIR,),
-            {"links": LINKS, "columns": "ab"},
-            "leave out `columns`",
-        ),
-        (plotting.heatmap, (PAIR,), {"links": [[0, 1, 0.5]]}, r"`links` has shape \(1, 3\)"),
-        (plotting.heatmap, (PAIR,), {"pvalues": [0.1, 0.2]}, r"`pvalues` has shape \(2,\); pass"),
-    ],
-)
-def test_what_cannot_be_drawn_is_refused_by_name(draw, arguments, options, words):
-    with pytest.raises(ValueError, match=words):
-        draw(*arguments, **options)
-
-
 def test_names_without_room_above_the_axis_are_left_out():
     n = 30
     ax = plotting.volcano([0.5, *[0.01] * (n - 1)], [-10, *[-0.1] * (n - 1)], ["a"] * n, top=n)

@@ -33,6 +33,11 @@ FRAME = pl.DataFrame({"age": [None, *range(M - 1)], "sex": SEX, "job": [*SEX[1:]
 MIXED = pl.DataFrame({"age": Z, "sex": SEX, "job": SEX[::-1]})
 LONE = Precomputed(np.equal.outer(list("aaab"), list("aaab")).astype(float))
 PAIRS = [("x", "t0"), ("x", "t1"), ("t0", "t1")]
+RARE = np.repeat(["a", "b"], [M - 2, 2])
+WIDE = np.random.default_rng(2).normal(size=(M, 27))
+UNUSABLE = {**T, "one": np.ones(M), "two": np.full(M, 2.0), "none": np.full(M, np.nan)}
+UNUSABLE |= {name: np.where(np.arange(M) == 3, np.nan, Z + i) for i, name in enumerate("cd")}
+LINKS = [[0, 1, 0.2, 2]]
 A = reldep.influence({"x": Z, **T}, PAIRS, variance="fixed-kernel")
 
 
@@ -51,6 +56,8 @@ compare(holed(2, 7), Y, Z) -> source has missing values: 2 NaN in rows 2, 7 … 
 compare(X, Y, np.where(np.arange(M) == 5, np.inf, Z)) -> second has … 1 infinite in row 5
 compare([None, *SEX[1:]], Y, Z) -> source has missing values: 1 missing value in row 0
 compare(holed(*range(38)), Y, Z, missing='drop') -> only 2 observations are left after dropping 38
+paper_test(X[:4], Y[:4], Z[:4]) -> 4 observations have no standard error … 5 are needed
+paper_test(*np.array([list(f'{i:03b}') for i in range(8)]).T) -> variance
 compare([], Y, Z) -> source has no observations
 compare([{1}] * M, Y, Z) -> TypeError: source contains objects of type set, which are neither
 compare(np.ones(M), Y, Z) -> source is constant: all 40 observations are the same
@@ -74,11 +81,16 @@ compare(X, Y, SEX, kernel='gaussian') -> TypeError: kernel Gaussian cannot be us
 compare(X, Y, Z, kernel=lambda a, b: np.zeros(3)) -> kernel function for source returned shape (3,)
 compare(X, Y, Z, kernel=lambda a, b: np.nan * a @ b.T) -> returned NaN or infinite values
 compare(X, Y, Y) -> the estimated variance of the contrast of source ~ first, source ~ second is 0
+compare(X, np.c_[X[:, 1], Z], Z) -> target 'first' contains '0', which is in the source 'source'
+compare(SEX, SEX.tolist(), Z) -> target 'first' is the source itself
+compare(X, Y, RARE, clusters=np.arange(M) // 2) -> second varies too little
 compare(X, Y, 2 * Y + 1) -> There is nothing to test
 compare(X, Y, Z, measure='dcor', kernel='gaussian') -> `measure='dcor'` is defined by distances
 compare(X, Y, Z, names=('a', 'b')) -> pass 3 different names, for source, first, second
 compare(X, Y, Z, names=('a', 'b', 'b')) -> different names
 compare(X, Y, Z, max_lag=40) -> `max_lag=40` does not fit 40 … pass a whole number below 40
+compare(X, Y, Z, max_lag=5) -> `max_lag=5` needs at least 108 rows, … max_lag=1 … max_lag='auto'
+compare(X[:30], Y[:30], Z[:30], max_lag=1) -> needs at least 36 rows, and there are 30. … 'auto'
 compare(X, Y, Z, max_lag=-1) -> does not fit 40 observations
 compare(X, Y, Z, max_lag=1.5) -> whole number
 compare(X, Y, Z, max_lag=True) -> whole number
@@ -94,8 +106,25 @@ compare(X, Y, Z, clusters=pl.LazyFrame({'m': HALF})) -> TypeError: clusters is a
 compare(X, Y, Z, clusters='mouse') -> TypeError: to name a column
 compare([*Z[:-1], 'unknown'], Y, Z) -> numbers and words: 'unknown' (row 39)
 compare(X, Y, Z, given=[*Z[:-1], 'unknown']) -> numbers and words: 'unknown'
+compare(X, Y, Z, given=Z[:9]) -> given has 9
+compare(X, Y, Z, given=np.ones(M)) -> given is constant
+compare(X, Y, Z, given='age') -> TypeError: pass the columns themselves
+compare(X, Y, Z, given=[{i} for i in range(M)]) -> TypeError: columns of numbers or labels
+compare(X, Y, Z, given=[f'person {i}' for i in range(M)]) -> a label of its own in every row
+compare(X, Y, Z, given=X) -> source is among the columns of `given`
+compare(T['t0'], Y, Z, given=np.c_[X, -T['t0'] ** 3]) -> source is among the columns of `given`
+compare(T['t0'], Y, Z, given=np.c_[X, T['t0'] + X[:, 0]]) -> source is determined by the covariates
+compare(X, Y, Z, given=WIDE) -> leaves what 13 of 40 rows would tell, and 20 are needed
+compare(Precomputed(X @ X.T), Y, T['t1'], given=Z) -> `given` takes numbers and labels … source
+compare(MIXED, Y, T['t1'], given=T['t2']) -> `given` takes numbers and labels … source
+compare(X, Y, Z, given=Z, clusters=(np.arange(M) // 4, np.arange(M) % 4)) -> with two `clusters`
+groups(X, Y, HALF, given=Z, test='permutation') -> cannot be combined with `given`
 compare(X, Y, Z, given=['1 g', '2 mg'] * 20) -> different units: '1 g' … , '2 mg'
 compare('t0', 't1', 't2', data=T, clusters=HALF) -> TypeError: `clusters` is of type ndarray
+compare('t0', 't1', 't1', data=T) -> `first` and `second` are both 't1'
+compare('t0', ['t1', 'v'], 't2', data=T) -> no column 'v'
+compare('t0', 't1', 't2') -> TypeError: pass the file or frame it is in as `data`
+compare('t0', 't1', 't2', data=T, by='t1') -> TypeError: compare() has no argument `by`
 compare(X, Y) -> TypeError: compare(): missing a required argument: 'second'
 compare(X, Y, Z, where='x > 0') -> TypeError: has no argument `where`; pass `data=reldep.read(
 compare(X, Y, Z, na=-999) -> TypeError: pass `data=reldep.read(data, na=...)`
@@ -108,6 +137,11 @@ compare(X, Y, Z).power(100, alpha=0) -> strictly between 0 and 1
 compare(X, Y, Z).sample_size(power=1.0) -> strictly between 0 and 1
 compare(X, Y, Z).to_json(alpha=2) -> `alpha=2`; pass a number strictly between 0 and 1
 compare(X, Y, Z).to_html(alpha=2) -> `alpha=2`; pass a number strictly between 0 and 1
+compare(X, Y, RARE).power(100) -> has no standard error
+compare(X, Y, Z).describe('often') -> `alpha='often'`; pass a number
+compare(X, Y, Z).influential(41) -> `k=41`; pass a whole number from 1 to 40
+compare(X, Y, Z).influential(0) -> `k=0`; pass a whole number from 1 to 40
+compare(X, Y, Z).influential(2.5) -> TypeError: `k=2.5`; pass a whole number from 1 to 40
 compare(X, Y, Z).power(3) -> `n=3`; pass a whole number, at least 4
 compare(X, Y, Z).power('many') -> TypeError: `n='many'`; pass a whole number, at least 4
 compare(X, Y, Z).power(None) -> TypeError: `n=None`; pass a whole number, at least 4
@@ -121,6 +155,10 @@ contrast({'x': X, 'y': Y}, {('x', 'y'): 1, ('y', 'x'): -1}) -> weights are all 0
 contrast({'x': X}, [1, 2]) -> TypeError: weights is of type list; pass a mapping
 contrast({'x': X}, {}) -> TypeError: weights is empty; pass a mapping
 contrast({'x': X}, {'xx': 1}) -> TypeError: keys are pairs of names
+contrast({'x': X, 'y': Y}, {('x', 'y'): 1e308}) -> weights has numbers beyond 1e+100
+contrast({'x': X, 'y': Y}, {('x', 'y'): 5e-324}) -> below 1e-100
+contrast({'x': X, 'y': Y}, {('x', 'y'): 10**400}) -> pass a number
+contrast({'x': X, 'y': Y}, {('x', 'y'): 'much'}) -> 'much'; pass a number
 contrast({'x': X, 'y': Y}, {('x', 'y'): np.inf}) -> NaN or infinite
 contrast(A, {('t0', 't2'): 1}, measure='hsic') -> no conditional means of ('t0', 't2'); add them
 contrast(A, {('x', 't0'): 1}) -> no conditional means of ('x', 'x'), ('t0', 't0'); … self-pairs
@@ -154,6 +192,8 @@ rank(Z, T, n_simulations=100) -> `n_simulations=100`; pass a whole number, at le
 rank(Z, T, n_simulations=1e4) -> TypeError: `n_simulations=10000.0`; pass a whole number
 rank(Z, T).confidence_interval(0.99999) -> needs more than 10000 draws … `n_simulations=100001`
 rank(Z, {**T, 'flat': np.ones(M)}) -> flat is constant
+rank('t0', 't1,one,none,two,t2', data=UNUSABLE) -> any value: 'none'; constant: 'one', 'two'
+rank('t0', 't1,t2,c,d', data=UNUSABLE) -> c has missing values: 1 NaN … ; so have 'd'
 rank(Z, A) -> TypeError: next to an Influence pass its name
 rank('x', A, names=['a']) -> leave `names` out
 rank('y', A) -> source names 'y', which is not a variable
@@ -163,6 +203,11 @@ matrix({'a': Z, 'b': Z[:9]}) -> a has 40, b has 9
 matrix({'a': Z, 'b': np.r_[np.nan, Z[1:]]}) -> missing
 matrix(pd.DataFrame(X, columns=['a', 'a'])) -> 2 columns of the name 'a'
 matrix({'a': Z}, {'a': X}) -> two variables are called 'a'
+matrix(T).compare(('t0', 'q'), ('t0', 't1')) -> is not a pair of this matrix
+matrix(T).compare('ab', ('t0', 't1')) -> is not a pair of this matrix
+matrix(T).compare(('t0', 't0'), ('t0', 't1')) -> is not a pair of this matrix
+matrix(T).compare(('t1', 't0'), ('t0', 't1')) -> compared with itself
+matrix({'a': Z}, T).tree() -> a tree needs the normalised dependences
 matrix([1, 2, 3]) -> TypeError: `variables` is of type list
 scan(X, Z, Z) -> first and second are the same
 scan(X[:-1], Z, SEX) -> different numbers of observations: sources has 39, first has 40
@@ -204,6 +249,9 @@ dependence(X, Y, n_permutations=99.0) -> TypeError: `n_permutations=99.0`; pass 
 dependence(X, Y, n_permutations=10**400) -> n_permutations=1000
 dependence(X, Y, test='permuted') -> `test='permuted'` is not known (did you mean 'permutation'?)
 dependence(X, Y, given=Z, test='permutation') -> cannot be combined with `given`
+dependence(X, Y).power('many') -> TypeError: `n='many'`; pass a whole number, at least 4
+dependence(X, Y, measure='hsic').as_correlation() -> measure='cka'
+dependence(X, RARE).power(100) -> has no standard error
 dependence(X, Y).power(10**400) -> n=1000
 dependence(X, Y).confidence_interval(10**400) -> level=1000
 explain_plan(X) -> TypeError: missing a required argument: 'first'
@@ -211,9 +259,34 @@ explain_plan(X, Y, variance='ful') -> `variance='ful'` is not known
 hsic(MIXED[['age', 'sex']], Y, kernel=(Delta(), 'auto')) -> TypeError: Gaussian() * Delta
 hsic(MIXED[['age', 'sex']], Y, kernel=(Gaussian() * Linear(), 'auto')) -> for the label columns
 hsic(MIXED[['sex', 'job']], Y, kernel=(Gaussian() * Delta(), 'auto')) -> TypeError: no columns for
+cka(X[:4], Y[:4], engine='blocks') -> too few for blocks
 cka(LONE, Z[:4]) -> x varies too little for its dependence on anything to have a scale
 read({'x': [1, 2]}, na=[None]) -> TypeError: pass a number, a string, or a list of these
 read({'x': [1, 2]}, na=3j) -> TypeError: pass a number, a string, or a list of these
+make_spirals(0) -> `n=0`; pass a whole number
+make_two_stimuli(10.5) -> TypeError: `n=10.5`; pass a whole number
+make_spirals(9, gamma1=-0.1) -> `gamma1=-0.1` … at least 0
+make_spirals(9, gamma3=-0.1) -> `gamma3=-0.1` … at least 0
+make_two_stimuli(9, noise=-1) -> `noise=-1` … at least 0
+make_two_stimuli(9, visual_weight=np.nan) -> `visual_weight=nan`; pass a finite number
+make_two_stimuli(9, audio_weight='much') -> TypeError: `audio_weight='much'`; pass a finite number
+make_two_stimuli(9, autocorrelation=1) -> strictly between -1 and 1
+plotting.power([10], {}) -> `curves` is empty
+plotting.region([0.5, 0.5], [1.0, 1.0], (0, 1)) -> `covariance`
+plotting.volcano([1.0, 2.0], [0.0]) -> pass one per effect
+plotting.volcano([], []) -> `effects` is empty
+plotting.volcano([1.0], [0.0], ['a', 'b']) -> `names` has 2 entries for 1;
+plotting.tree(LINKS, 'abc') -> `links` has shape (1, 4); pass the linkage of 3
+plotting.tree(LINKS, 'ab', supports=[0.5, 1]) -> pass 1 numbers, one
+plotting.tree(LINKS, 'ab', supports=[1.5]) -> outside 0 to 1; pass shares
+plotting.heatmap([[1, 2, 3], [1, 2, 3]]) -> shape (2, 3); pass a square
+plotting.heatmap([[1.0]]) -> with 2 rows or more
+plotting.heatmap([[1, np.nan], [0, 1]]) -> `matrix` has NaN or infinite values
+plotting.heatmap(np.eye(2), ['a']) -> `names` has 1 entries for 2;
+plotting.heatmap(np.eye(2), columns=['a']) -> `columns` has 1 entries for 2;
+plotting.heatmap(np.eye(2), links=LINKS, columns='ab') -> leave out `columns`
+plotting.heatmap(np.eye(2), links=[[0, 1, 0.5]]) -> `links` has shape (1, 3)
+plotting.heatmap(np.eye(2), pvalues=[0.1, 0.2]) -> `pvalues` has shape (2,); pass
 finite_sample_bound(0) -> n=0
 finite_sample_bound(10**400) -> n=1000
 finite_sample_bound(9, constant=10**400) -> constant=1000
@@ -248,7 +321,11 @@ def test_bad_input_says_what_and_how_to_go_on(line):
     call, words = line.split(" -> ")
     kind = InputTypeError if words.startswith("TypeError: ") else InputError
     parts = words.removeprefix("TypeError: ").split(" … ")
-    known = {name: getattr(room, name) for room in (reldep.kernels, reldep) for name in dir(room)}
+    known = {
+        name: getattr(room, name)
+        for room in (reldep.datasets, reldep.kernels, reldep)
+        for name in dir(room)
+    }
     with pytest.raises(kind, match=".*".join(map(re.escape, parts))):
         eval(call, {**known, "pd": pd, "pa": pa, **globals()})  # noqa: S307
 

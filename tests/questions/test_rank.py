@@ -302,15 +302,3 @@ def test_a_ranking_is_asked_of_an_influence_without_another_sweep():
         order = [again.targets.index(name) for name in direct.targets]
         np.testing.assert_allclose(again.estimates[order], direct.estimates, rtol=1e-12)
         assert again.best == direct.best
-
-
-def test_all_unusable_targets_are_named_at_once():
-    rng = np.random.default_rng(0)
-    table = {name: rng.normal(size=30) for name in ("x", "a", "b")}
-    table |= {"one": np.ones(30), "two": np.full(30, 2.0), "none": np.full(30, np.nan)}
-    with pytest.raises(ValueError, match="without any value: 'none'; constant: 'one', 'two'"):
-        reldep.rank("x", "a,one,none,two,b", data=table)
-    holes = np.where(np.arange(30) == 3, np.nan, table["a"])
-    table |= {"c": holes, "d": holes + table["b"]}
-    with pytest.raises(ValueError, match=r"c has missing values: 1 NaN .*; so have 'd'"):
-        reldep.rank("x", "a,b,c,d", data=table)

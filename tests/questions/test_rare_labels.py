@@ -58,11 +58,3 @@ def test_what_needs_no_error_is_given_and_the_rest_is_said():
     assert kept[0] == "y"
     assert kept[2] == pytest.approx(others.pairwise().to_numpy()[0][2])
     assert "rare" in ranking.best
-    for plan in (rare.power, reldep.compare(X, Y, RARE).power):
-        with pytest.raises(reldep.exceptions.InputError, match="has no standard error"):
-            plan(100)
-
-
-def test_a_rare_label_in_one_cluster_is_refused_and_rounding_is_no_scale():
-    with pytest.raises(ValueError, match="second varies too little"):
-        reldep.compare(X, Y, RARE, clusters=np.arange(M) // 2)

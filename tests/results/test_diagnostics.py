@@ -121,13 +121,6 @@ def test_too_few_rows_to_test_have_nothing_left():
     assert table["estimate_without"][:16].null_count() == 0
 
 
-def test_influential_takes_as_many_as_there_are():
-    result = reldep.compare(*data(40))
-    for k, error in ((41, ValueError), (0, ValueError), (2.5, TypeError), ("3", TypeError)):
-        with pytest.raises(error, match=r"`k=.*`; pass a whole number from 1 to 40"):
-            result.influential(k)
-
-
 def test_leaving_out_is_exact_for_a_mean():
     values = np.random.default_rng(0).normal(size=30)
     psi = values - values.mean()

@@ -7,7 +7,6 @@ import pytest
 from scipy.stats import norm
 
 import reldep
-from reldep.exceptions import InputTypeError
 from reldep.kernels import Gaussian
 from reldep.stats.independence import independence_power, independence_sample_size
 
@@ -66,16 +65,3 @@ def test_the_sample_size_of_the_independence_test_is_the_smallest():
     assert independence_sample_size(5.0, 0.01, 0.8, 0.05) == 4
     with pytest.raises(ValueError, match=r"correlation -0.1 is not positive"):
         independence_sample_size(-0.1, 0.5, 0.8, 0.05)
-
-
-def test_planning_arguments_are_checked(pilot):
-    x, y, _ = data(50, 0)
-    for result in (pilot, reldep.dependence(x, y)):
-        with pytest.raises(ValueError, match=r"`n=3`; pass a whole number, at least 4"):
-            result.power(3)
-        with pytest.raises(InputTypeError, match=r"`n='many'`; pass a whole number, at least 4"):
-            result.power("many")
-        with pytest.raises(ValueError, match=r"alpha=2"):
-            result.power(50, alpha=2)
-        with pytest.raises(ValueError, match=r"`power=1.5`"):
-            result.sample_size(1.5)
