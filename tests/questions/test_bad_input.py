@@ -167,6 +167,7 @@ contrast(A, {('x', 't0'): 1}, kernel='linear') -> `kernel` was decided when the 
 contrast(A, {('x', 't0'): 1}, missing='drop') -> `missing` was decided when
 contrast(A, {('x', 't0'): 1}, engine=Dense()) -> `engine` was decided when
 contrast(A, {('x', 't0'): 1}, given=Z) -> `given` was decided when
+contrast(A, {('x', 't0'): 1}, measure='dcor') -> with Laplace … compute it with `kernel='distance'`
 contrast(A, {('x', 't0'): 1}, measure='hsci') -> `measure='hsci'` is not known
 contrast(A, {('x', 't0'): 1}, measure='hsic', clusters=[1, 2]) -> `clusters` has 2 entries for 40
 contrast(A, {('x', 't0'): 1}, measure='hsic') -> compute it with `variance='jackknife'`

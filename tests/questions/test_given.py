@@ -160,24 +160,12 @@ def test_covariates_turn_the_answer_around(confounded, measure):
     assert beside.estimate == pytest.approx(plain.estimate, abs=0.5 * plain.standard_error)
 
 
-def test_all_questions_agree(confounded):
+def test_an_influence_and_blocks_hold_covariates_fixed_too(confounded):
     x, y, z, age = confounded
-    data = {"x": x, "y": y, "z": z}
-    compared = reldep.compare(x, y, z, given=age)
-    weighted = reldep.contrast(data, {("x", "y"): 1, ("x", "z"): -1}, given=age)
-    ranked = reldep.rank(x, {"y": y, "z": z}, given=age)
-    cells = reldep.matrix(data, given=age)
-    again = reldep.contrast(weighted.influence, {("x", "y"): 1, ("x", "z"): -1})
-    assert ranked.best == ("z",)
-    for found in (weighted, again):
-        assert found.pvalue == pytest.approx(compared.pvalue, rel=1e-10)
-        assert found.standard_error == pytest.approx(compared.standard_error, rel=1e-10)
-    for found in (ranked.estimates, cells.estimates[:2]):
-        assert found == pytest.approx(compared.estimates, rel=1e-12)
-    curve = reldep.sensitivity(x, y, z, given=age, factors=(0.5, 1, 2))
-    assert curve.estimates[1] == pytest.approx(compared.estimate, rel=1e-10)
-    error = curve.to_frame()["standard_error"].to_list()[1]
-    assert error == pytest.approx(compared.standard_error, rel=1e-10)
+    compared = reldep.compare(x, y, z, given=age, names=("x", "y", "z"))
+    again = reldep.contrast(compared.influence, {("x", "y"): 1, ("x", "z"): -1})
+    assert again.pvalue == pytest.approx(compared.pvalue, rel=1e-10)
+    assert again.standard_error == pytest.approx(compared.standard_error, rel=1e-10)
     blocks = reldep.compare(x, y, z, given=age, engine=reldep.engine.Blocks(size=50))
     assert blocks.estimate == pytest.approx(compared.estimate, abs=3 * compared.standard_error)
 

@@ -8,8 +8,6 @@ import pytest
 
 import reldep
 
-MEASURES = ("cka", "hsic", "dcor")
-VARIANCES = ("jackknife", "fixed-kernel")
 FEW = {"n_simulations": 400}
 
 
@@ -24,50 +22,6 @@ def variables(rng):
         "block": rng.normal(size=(60, 3)) + x[:, None],
         "heavy": np.exp(1.5 * rng.normal(size=60)),
     }
-
-
-@pytest.mark.parametrize("measure", MEASURES)
-@pytest.mark.parametrize("variance", VARIANCES)
-def test_every_cell_is_that_of_dependence(variables, measure, variance):
-    options = {"measure": measure, "variance": variance}
-    table = reldep.matrix(variables, **options, **FEW).to_frame()
-    assert len(table) == 15
-    for row in table.iter_rows(named=True):
-        x, y = (variables[row[side]] for side in ("first", "second"))
-        alone = reldep.dependence(x, y, **options)
-        assert row["estimate"] == pytest.approx(alone.estimate, abs=1e-12)
-        assert row["standard_error"] == pytest.approx(alone.standard_error, rel=1e-10)
-        assert row["pvalue"] == pytest.approx(alone.pvalue, rel=1e-10)
-
-
-def rows_in(rng):
-    subject = np.repeat(np.arange(20), 4)
-    return {
-        "independent": {},
-        "plugged in": {"variance": "fixed-kernel"},
-        "of subjects": {"clusters": subject},
-        "crossed": {"clusters": (subject, np.tile(np.arange(4), 20))},
-        "in time": {"max_lag": 2},
-        "given age": {"given": rng.normal(size=80)},
-    }
-
-
-@pytest.mark.parametrize("rows", rows_in(np.random.default_rng(0)))
-def test_two_cells_are_compared_as_by_the_question_of_their_own(rng, rows):
-    shared = np.repeat(rng.normal(size=20), 4)
-    x = shared + rng.normal(size=80)
-    data = {"x": x, "y": x + shared + rng.normal(size=80), "z": x + 1.5 * rng.normal(size=80)}
-    options = rows_in(rng)[rows]
-    cells = reldep.matrix(data, **options, **FEW)
-    asked = reldep.compare(*data.values(), names=list(data), alternative="two-sided", **options)
-    # Pairs may be named in any order.
-    found = cells.compare(("y", "x"), ("x", "z"))
-    assert found.estimate == pytest.approx(asked.estimate, abs=1e-12)
-    assert found.standard_error == pytest.approx(asked.standard_error, rel=1e-10)
-    assert found.pvalue == pytest.approx(asked.pvalue, rel=1e-9)
-    other = cells.compare(("x", "z"), ("x", "y"), alternative="less")
-    assert other.estimate == -found.estimate
-    assert other.pvalue == pytest.approx(found.pvalue / 2, rel=1e-9)
 
 
 def test_a_comparison_of_cells_says_what_it_found_and_what_its_pvalue_is_for(rng):

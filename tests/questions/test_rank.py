@@ -122,43 +122,15 @@ def test_compiled_leads_are_those_of_plain_loops(p):
     np.testing.assert_allclose(largest_leads(drawn, inverse), gaps.max(axis=1), rtol=1e-6)
 
 
-@pytest.mark.parametrize("measure", ["hsic", "cka", "dcor"])
-@pytest.mark.parametrize("variance", VARIANCES)
-def test_two_targets_are_a_two_sided_comparison(measure, variance):
-    x, targets = made()
-    first, second = targets["t0"], targets["t1"]
-    options = {"measure": measure, "variance": variance}
-    ranking = reldep.rank(x, {"a": first, "b": second}, **options)
-    compared = reldep.compare(x, first, second, alternative="two-sided", **options)
-    row = ranking.pairwise().row(0, named=True)
-    np.testing.assert_allclose(ranking.estimates, compared.estimates)
-    assert row["estimate"] == pytest.approx(compared.estimate)
-    assert row["standard_error"] == pytest.approx(compared.standard_error, rel=1e-10)
-    assert row["statistic"] == pytest.approx(compared.statistic, rel=1e-10)
-    assert row["pvalue"] == pytest.approx(compared.pvalue, rel=1e-8)
-    # Simulated, but never above Bonferroni's bound, which for one difference is the p-value.
-    assert row["adjusted_pvalue"] == pytest.approx(compared.pvalue, rel=1e-8)
-
-
 @pytest.mark.parametrize("measure", ["hsic", "cka"])
-@pytest.mark.parametrize("variance", VARIANCES)
-def test_every_difference_of_a_ranking_is_a_comparison(measure, variance):
+def test_many_targets_share_what_is_known_about_variances_towards_caution(measure):
     x, targets = made(50, seed=4, noise=(0.6, 0.8, 2.0, 4.0))
-    options = {"measure": measure, "variance": variance}
-    ranking = reldep.rank(x, targets, **options)
-    for row in ranking.pairwise().iter_rows(named=True):
+    for row in reldep.rank(x, targets, measure=measure).pairwise().iter_rows(named=True):
         pair = targets[row["first"]], targets[row["second"]]
-        compared = reldep.compare(x, *pair, alternative="two-sided", **options)
-        if variance == "jackknife":
-            # Many targets share what is known about variances and degrees of freedom, towards
-            # caution.
-            assert row["standard_error"] >= compared.standard_error * (1 - 1e-9)
-            assert row["pvalue"] >= compared.pvalue * (1 - 1e-8)
-        else:
-            assert row["statistic"] == pytest.approx(compared.statistic, rel=1e-9)
-            assert row["pvalue"] == pytest.approx(compared.pvalue, rel=1e-8)
+        compared = reldep.compare(x, *pair, measure=measure)
         assert row["estimate"] == pytest.approx(compared.estimate, rel=1e-9)
-        assert row["adjusted_pvalue"] >= compared.pvalue * (1 - 1e-8)
+        assert row["standard_error"] >= compared.standard_error * (1 - 1e-9)
+        assert row["adjusted_pvalue"] >= row["pvalue"] >= compared.pvalue * (1 - 1e-8)
 
 
 @pytest.mark.parametrize("variance", VARIANCES)
@@ -178,15 +150,6 @@ def test_a_target_that_is_not_among_the_best_never_has_rank_one(variance):
             name for name, rank in zip(ranking.targets, ranking.ranks, strict=True) if rank == 1
         } <= {*ranking.best}
     assert excluded > 12
-
-
-def test_clusters_and_lags_widen_the_intervals_as_in_compare():
-    x, targets = made(60)
-    for options in ({"clusters": np.repeat(np.arange(20), 3)}, {"max_lag": 2}, {"max_lag": "auto"}):
-        ranking = reldep.rank(x, targets, **options)
-        compared = reldep.compare(x, targets["t0"], targets["t1"], **options)
-        assert ranking.pairwise()["statistic"][0] == pytest.approx(compared.statistic)
-    assert "rows in time order" in ranking.summary()
 
 
 def test_the_table_starts_with_the_strongest_and_keeps_names():
@@ -287,18 +250,3 @@ def test_levels_may_be_asked_for_afterwards():
     assert (fields["alpha"], fields["confidence_level"]) == (0.1, 0.9)
     wide = ranking.pairwise(0.99)
     assert (wide["low"] < ranking.pairwise()["low"]).all()
-
-
-def test_a_ranking_is_asked_of_an_influence_without_another_sweep():
-    x, targets = made()
-    data = {"x": x, **targets}
-    pairs = [("t1", "x"), ("x", "t0"), ("t2", "x")]
-    selves = [(name, name) for name in data]
-    computed = reldep.influence(data, [*pairs, *selves])
-    for measure in ("hsic", "cka"):
-        again = reldep.rank("x", computed, measure=measure)
-        direct = reldep.rank(x, targets, measure=measure, names=["x", "t0", "t1", "t2"])
-        assert again.targets == ("t1", "t0", "t2")
-        order = [again.targets.index(name) for name in direct.targets]
-        np.testing.assert_allclose(again.estimates[order], direct.estimates, rtol=1e-12)
-        assert again.best == direct.best

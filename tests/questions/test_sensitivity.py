@@ -63,19 +63,6 @@ def test_each_factor_is_the_comparison_with_that_bandwidth(measure, variance):
         assert (low[i], high[i]) == pytest.approx(direct.confidence_interval(0.9), rel=1e-11)
 
 
-@pytest.mark.parametrize(
-    "rows", [{"clusters": np.arange(60) // 3}, {"max_lag": 2}, {"given": np.arange(60) % 7}]
-)
-def test_rows_and_covariates_are_those_of_each_comparison(rows):
-    data = simple()
-    curve = reldep.sensitivity(*data, factors=[0.5, 2.0], **rows)
-    for i, factor in enumerate(curve.factors):
-        direct = reldep.compare(*data, kernel=Laplace("mean", factor=factor), **rows)
-        test = curve.across.tests[i]
-        assert (test.statistic, test.df) == pytest.approx((direct.statistic, direct.df), rel=1e-12)
-        assert curve.facts["n_clusters"] == direct.facts["n_clusters"]
-
-
 def test_the_comparison_in_the_middle_is_that_of_compare():
     x, y, z = (block.copy() for block in simple())
     y[[4, 9]] = np.nan

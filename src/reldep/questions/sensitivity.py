@@ -24,6 +24,7 @@ from reldep.questions.options import (
 from reldep.questions.stored import Scaled
 from reldep.questions.study import Computed, Study, read_study
 from reldep.results.comparison import Sensitivity
+from reldep.stats.pairwise import crossed_deviations
 from reldep.stats.scan import AcrossScales
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
     from reldep.engine import Influence, Pair
     from reldep.kernels import FittedKernel
+    from reldep.stats.estimates import Estimates
 
 # From an eighth to eight times the bandwidth, two steps for each doubling.
 FACTORS = tuple(2.0 ** (step / 2) for step in range(-6, 7))
@@ -94,7 +96,6 @@ def sensitivity(
     # The data are looked at once.
     computed = Computed(scaled[middle], found[middle], dependences[middle])
     central = compared(scaled[middle], computed)
-    deviations = np.array([WEIGHTS @ one.deviations for one in dependences])
     tests = [one.test(WEIGHTS) for one in dependences]
     described = {name: kernel.describe() for name, kernel in study.fitted.items()}
     return Sensitivity(
@@ -102,8 +103,16 @@ def sensitivity(
         warnings=central.warnings,
         factors=grid,
         central=central,
-        across=AcrossScales.of(tests, deviations, 10_000, generator(options)),
+        across=AcrossScales.of(tests, _deviations(dependences), 10_000, generator(options)),
     )
+
+
+def _deviations(dependences: Sequence[Estimates]) -> FloatArray:
+    """Return the deviations of the difference at every scale, shape (S, n)."""
+    if dependences[0].sides:
+        by_side = zip(*(one.sides for one in dependences), strict=True)
+        return crossed_deviations(*(_deviations(side) for side in by_side))
+    return np.array([WEIGHTS @ one.deviations for one in dependences])
 
 
 def _at_every_factor(study: Study, scaled: Sequence[Study], grid: FloatArray) -> list[Influence]:

@@ -369,6 +369,15 @@ def reuse_influence(
             raise InputError(
                 f"`{name}` was decided when the Influence was computed; pass the data in its place."
             )
+    if options["measure"] == "dcor":
+        # Given covariates, the kernel of labels is linear in the residuals of their indicators.
+        metric = ("Distance", "Delta", "Precomputed", *["Linear"] * bool(influence.conditioning))
+        for name, known_as in influence.kernels.items():
+            if any(name in pair for pair in pairs) and not known_as["kernel"].startswith(metric):
+                raise InputError(
+                    f"the Influence was computed with {known_as['kernel']} for {name}, and "
+                    "`measure='dcor'` is defined by distances; compute it with `kernel='distance'`."
+                )
     known = set(map(frozenset, influence.pairs))
     needed = pairs_needed(pairs, options["measure"])
     absent = [repr(pair) for pair in needed if frozenset(pair) not in known]

@@ -369,24 +369,27 @@ def crossed(first: Estimates, second: Estimates, cells: Estimates) -> Estimates:
     Estimates
         Whose deviations are a root of that covariance, for joint draws.
     """
-    one, two, both = (
-        (side.n - 1) / side.n * side.deviations @ side.deviations.T
-        for side in (first, second, cells)
-    )
-    root = root_of(positive_part(one + two - both))
-    n = max(root.shape[1] + 1, 2)
+    sides = (first, second, cells)
+    deviations = crossed_deviations(*(side.deviations for side in sides))
     units = replace(
         first.units,
         is_small=False,
         constant=0.0,
         most_df=min(first.units.most_df, second.units.most_df),
     )
+    fragile = tuple({variable for side in sides for variable in side.fragile})
+    return replace(first, deviations=deviations, units=units, sides=sides, fragile=fragile)
+
+
+def crossed_deviations(first: FloatArray, second: FloatArray, cells: FloatArray) -> FloatArray:
+    """Return deviations whose covariance is ``V_1 + V_2 - V_12``, from those of each clustering."""
+    one, two, both = ((J.shape[1] - 1) / J.shape[1] * J @ J.T for J in (first, second, cells))
+    root = root_of(positive_part(one + two - both))
+    n = max(root.shape[1] + 1, 2)
     # Zeros fill up the columns, and (n-1)/n J J' is the covariance.
     deviations = np.zeros((len(root), n))
     deviations[:, : root.shape[1]] = np.sqrt(n / (n - 1.0)) * root
-    sides = (first, second, cells)
-    fragile = tuple({variable for side in sides for variable in side.fragile})
-    return replace(first, deviations=deviations, units=units, sides=sides, fragile=fragile)
+    return deviations
 
 
 def cells_of(first: IntArray, second: IntArray) -> IntArray:

@@ -1,0 +1,139 @@
+"""One number, however it is asked for: other questions give what compare and dependence give."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import reldep
+
+pytestmark = pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
+M = 80
+FEW = {"n_simulations": 400}
+WEIGHTS = {("x", "y"): 1, ("x", "z"): -1}
+NUMBERS = ("estimate", "standard_error", "statistic", "pvalue")
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=M)
+DATA = {"x": X, "y": X + 0.8 * RNG.normal(size=M), "z": X + 1.5 * RNG.normal(size=M)}
+SUBJECT = np.repeat(np.arange(20), 4)
+# Each with the questions for which it is not the same, or not there.
+OPTIONS = {
+    "cka": ({}, ""),
+    "hsic": ({"measure": "hsic"}, ""),
+    "dcor": ({"measure": "dcor"}, "sensitivity"),
+    "fixed kernels": ({"variance": "fixed-kernel"}, "scan"),
+    "fixed kernels, hsic": ({"variance": "fixed-kernel", "measure": "hsic"}, "scan"),
+    "linear": ({"kernel": "linear"}, "sensitivity"),
+    "clusters": ({"clusters": SUBJECT}, "scan influence"),
+    "crossed clusters": ({"clusters": (SUBJECT, np.tile(np.arange(4), 20))}, "scan influence"),
+    "time": ({"max_lag": 2}, "scan influence"),
+    "time, auto": ({"max_lag": "auto"}, "scan influence"),
+    "given": ({"given": np.arange(M) % 7}, "scan influence"),
+}
+
+
+def of_influence(x, y, z, measure="cka", variance="jackknife", **options):
+    pairs = [("y", "x"), ("x", "z"), *((name, name) for name in DATA)]
+    options |= {"kernel": "distance"} if measure == "dcor" else {}
+    computed = reldep.influence({"x": x, "y": y, "z": z}, pairs, variance=variance, **options)
+    again = {"measure": measure, "variance": variance}
+    ranked = reldep.rank("x", computed, **again, **FEW)
+    found = reldep.contrast(computed, WEIGHTS, alternative="two-sided", **again)
+    assert found.influence is ranked.influence is computed
+    assert found.estimates == pytest.approx(ranked.estimates)
+    return [getattr(found, name) for name in NUMBERS]
+
+
+def of_contrast(x, y, z, **options):
+    data = {"x": x, "y": y, "z": z}
+    found = reldep.contrast(data, WEIGHTS, alternative="two-sided", **options)
+    return [getattr(found, name) for name in NUMBERS]
+
+
+def of_rank(x, y, z, **options):
+    row = reldep.rank(x, {"y": y, "z": z}, **FEW, **options).pairwise().row(0, named=True)
+    # Simulated, but never above Bonferroni's bound, which for one difference is the p-value.
+    assert row["adjusted_pvalue"] == pytest.approx(row["pvalue"], rel=1e-8)
+    return [row[name] for name in NUMBERS]
+
+
+def of_matrix(x, y, z, **options):
+    cells = reldep.matrix({"x": x, "y": y, "z": z}, **FEW, **options)
+    found = cells.compare(("y", "x"), ("x", "z"))  # pairs may be named in any order
+    other = cells.compare(("x", "z"), ("x", "y"), alternative="less")
+    assert other.estimate == -found.estimate
+    assert other.pvalue == pytest.approx(found.pvalue / 2, rel=1e-9)
+    return [getattr(found, name) for name in NUMBERS]
+
+
+def of_sensitivity(x, y, z, **options):
+    options = {"alternative": "two-sided", "factors": [0.5, 1, 2], **options}
+    row = reldep.sensitivity(x, y, z, **options).to_frame().row(1, named=True)
+    return [row[name] for name in NUMBERS]
+
+
+def of_scan(x, y, z, **options):
+    sources = {"x": x, "w": z**2}
+    found = reldep.scan(sources, y, z, alternative="two-sided", **FEW, **options)
+    row = found.to_frame().row(0, named=True)
+    return [row[name] for name in NUMBERS]
+
+
+ASKED = {
+    "contrast": of_contrast,
+    "influence": of_influence,
+    "rank": of_rank,
+    "matrix": of_matrix,
+    "sensitivity": of_sensitivity,
+    "scan": of_scan,
+}
+CASES = [
+    (question, case)
+    for question in ASKED
+    for case, (_, other) in OPTIONS.items()
+    if question not in other.split()
+]
+
+
+@pytest.mark.parametrize(("question", "case"), CASES, ids=str)
+def test_a_difference_is_that_of_compare(question, case):
+    options, _ = OPTIONS[case]
+    direct = reldep.compare(*DATA.values(), alternative="two-sided", **options)
+    found = ASKED[question](*DATA.values(), **options)
+    assert found == pytest.approx([getattr(direct, name) for name in NUMBERS], rel=1e-8)
+
+
+def cells_of(data, **options):
+    return reldep.matrix(data, **FEW, **options).to_frame()
+
+
+def targets_of(data, **options):
+    targets = {name: data[name] for name in list(data)[1:]}
+    return reldep.scan(data["x"], targets, **FEW, **options).to_frame()
+
+
+KINDS = {
+    **DATA,
+    "counts": RNG.poisson(2, size=M),
+    "labels": RNG.choice(["u", "v", "w"], M),
+    "heavy": np.exp(1.5 * RNG.normal(size=M)),
+}
+BLOCK = {"block": RNG.normal(size=(M, 3)) + X[:, None]}
+
+
+# With clusters and in time dependence has a test of its own; covariates have one regression for
+# all variables of a question.
+@pytest.mark.parametrize(
+    ("ask", "data", "options"),
+    [
+        *((cells_of, KINDS | BLOCK, OPTIONS[case][0]) for case in list(OPTIONS)[:5]),
+        *((targets_of, KINDS, OPTIONS[case][0]) for case in list(OPTIONS)[:3]),
+    ],
+)
+def test_a_dependence_is_that_of_dependence(ask, data, options):
+    found = ask(data, **options)
+    for i, name in enumerate(list(data)[1:]):
+        direct = reldep.dependence(data["x"], data[name], **options)
+        for column in ("estimate", "standard_error", "pvalue"):
+            assert found[column][i] == pytest.approx(getattr(direct, column), rel=1e-8, abs=1e-12)
