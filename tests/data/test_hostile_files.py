@@ -155,7 +155,7 @@ def test_values_that_change_between_two_passes_are_refused(tmp_path):
     rows.select(pl.col("a").reverse(), "b").write_parquet(path, compression="uncompressed")
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert path.stat().st_size == before.st_size
-    with pytest.raises(ValueError, match=r"the values of 'a' of .*a.parquet have changed while"):
+    with pytest.raises(ValueError, match=r"a.parquet has changed while it was read"):
         table["b"]
     dask = pytest.importorskip("dask.dataframe")
     frame = dask.from_pandas(rows.to_pandas(), npartitions=2)

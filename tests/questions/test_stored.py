@@ -200,12 +200,12 @@ def test_columns_are_dealt_to_disk_only_if_they_need_more_memory_than_there_is(
 ):
     table, dealt = reldep.read(folder), []
 
-    def slices(names, size):
-        dealt.append(names)
-        return table.slices(names, size)
+    def source(names, size):
+        dealt.extend([] if size is None else names)
+        return table.source(names, size)
 
     engine = Blocks(memory=8 * 3 * N + spare)
-    watched = replace(table, slices=slices)
+    watched = replace(table, source=source)
     found = reldep.compare("x", "y", "z", data=watched, engine=engine, **WIDE)
     same(found, reldep.compare("x", "y", "z", data=folder, engine=Blocks(), **WIDE))
     assert bool(dealt) == is_dealt

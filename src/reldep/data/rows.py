@@ -213,12 +213,15 @@ class Places:
     first: int = 0
     numbers: IntArray | None = None
 
+    def take(self, records: IntArray) -> Places:
+        """Return the places of some records."""
+        places = self.first + records if self.numbers is None else self.numbers[records]
+        return replace(self, numbers=places)
+
     def rows(self, records: IntArray) -> Rows:
         """Return the rows that are left, by the numbers of their records."""
-        if self.noun == "row":
-            return Rows(records)
         places = self.first + records if self.numbers is None else self.numbers[records]
-        return Rows(records, places, self.noun)
+        return Rows(places) if self.noun == "row" else Rows(records, places, self.noun)
 
     def name(self, record: int) -> str:
         """Return the name of one record."""

@@ -20,6 +20,7 @@ from reldep.exceptions import InputError
 from reldep.files.byte_sources import check_budget
 from reldep.files.cells import table_of_columns
 from reldep.files.statistics_packages import series_of_pandas
+from reldep.files.table import at_once
 from reldep.system import import_extra
 
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ def _table(
     return table_of_columns(
         name,
         dict(frame.schema) | dict.fromkeys(shown, pl.Float64()),
-        load,
+        at_once(load),
         frame.height,
         options,
         said=said,

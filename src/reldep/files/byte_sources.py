@@ -378,7 +378,8 @@ def _stamp(path: Path) -> tuple[int, ...]:
     if not path.exists():
         return ()
     found = path.stat()
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+    # Whoever sets the time of change back cannot set back that of the entry.
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 def _near(path: Path) -> str:

@@ -13,10 +13,10 @@ from reldep.data.selectors import ColumnType, kind_of, select_columns
 from reldep.data.strings.dates import SPANS, on_circle
 from reldep.data.strings.reading import Column, read_strings
 from reldep.exceptions import InputError
-from reldep.files.header import without_name
+from reldep.files.header import in_composed_form, without_name
 from reldep.files.reading import STATED, codes_for_missing, date_rule, evidence_of
 from reldep.files.summary_rows import summary_rows
-from reldep.files.table import Table
+from reldep.files.table import Table, at_once
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from reldep.data.rows import Places
     from reldep.data.strings.numbers import Evidence
     from reldep.files.reading import Reading
+    from reldep.files.table import Parts
 
 # Columns of a large text that are held as strings at a time: one pass over it serves all of them.
 _COLUMNS_AT_A_TIME = 8
@@ -151,14 +152,14 @@ def table_of_cells(cells: Cells, options: Reading) -> Table:
     table = Table(
         cells.name,
         {name: column.kind for name, column in known.items()},
-        load,
+        at_once(load),
         cells.n_rows,
         places=cells.places,
         doubts={name: column.doubt for name, column in known.items() if column.doubt},
         said=(*cells.notes, *(f"{note}{end}" for note in notes)),
         column_said={name: column.notes for name, column in known.items() if column.notes},
     )
-    return (table.without_rows(rows) if rows and options["drop_summary"] else table).composed()
+    return table.without_rows(rows) if rows and options["drop_summary"] else table
 
 
 def _read_all(cells: Cells, evidence: Evidence, options: Reading) -> dict[str, Column]:
@@ -198,14 +199,14 @@ def _quieter(column: Column) -> Column:
 def table_of_columns(
     name: str,
     schema: Mapping[str, pl.DataType],
-    load: Callable[[list[str]], pl.DataFrame],
+    parts: Parts,
     n_rows: int,
     options: Reading,
     *,
     said: Sequence[str] = (),
     column_said: Mapping[str, Sequence[str]] | None = None,
     kinds: Mapping[str, ColumnType] | None = None,
-    slices: Callable[[list[str], int], Iterator[pl.DataFrame]] | None = None,
+    is_in_parts: bool = False,
 ) -> Table:
     """Return the table of columns that have types.
 
@@ -213,18 +214,19 @@ def table_of_columns(
     ----------
     name : str
     schema : mapping of str to polars.DataType
-    load : callable
-        Return some columns.
+    parts : Parts
+        Yield frames with some columns.
     n_rows : int
     options : Reading
     said, column_said
         Notes about the file and about columns.
     kinds : mapping of str to ColumnType, optional
         Kinds that the types do not show, such as genes.
-    slices : callable, optional
-        Yield all rows of some columns, so many at a time.
+    is_in_parts : bool
+        Whether some rows can be read at a time.
     """
-    plain = {own: kind_of(dtype) for own, dtype in schema.items()} | dict(kinds or {})
+    own = dict(zip(in_composed_form([*schema]), schema, strict=True))
+    plain = {new: (kinds or {}).get(old) or kind_of(schema[old]) for new, old in own.items()}
     stated = stated_kinds(options, plain, name)
     # The kind of most columns is known without reading them.
     special = [
@@ -232,31 +234,36 @@ def table_of_columns(
         for own, kind in plain.items()
         if own in stated or (kind is ColumnType.DATE and date_rule(options, own) != "elapsed")
     ]
-
     na = codes_for_missing(options["na"])
 
-    def read(frame: pl.DataFrame) -> dict[str, Column]:
-        return {
-            own: typed_column(frame[own], plain[own], own, options, stated.get(own, ""))
-            for own in special
-            if own in frame.columns
-        }
+    def read(
+        names: list[str], size: int | None
+    ) -> Iterator[tuple[pl.DataFrame, dict[str, Column]]]:
+        for part in parts([own[one] for one in names], size):
+            part.columns = names
+            tidy = _tidied(part, na)
+            found = {
+                one: typed_column(tidy[one], plain[one], one, options, stated.get(one, ""))
+                for one in special
+                if one in names
+            }
+            yield tidy.with_columns([one.values.alias(new) for new, one in found.items()]), found
 
-    def as_read(frame: pl.DataFrame, _: int) -> pl.DataFrame:
-        columns = read(frame) if special else {}
-        return frame.with_columns([column.values.alias(own) for own, column in columns.items()])
-
-    table = Table(name, plain, load, n_rows, said=tuple(said), slices=slices)
-    tidied = table.changed(lambda frame, _: _tidied(frame, na))
-    found = read(tidied.load(special)) if special and n_rows else {}
-    notes = {own: tuple(words) for own, words in (column_said or {}).items()}
-    notes |= {own: (*notes.get(own, ()), *column.notes) for own, column in found.items()}
-    return replace(
-        tidied.changed(as_read) if special else tidied,
-        columns={own: found[own].kind if own in found else kind for own, kind in plain.items()},
-        doubts={own: column.doubt for own, column in found.items() if column.doubt},
-        column_said={own: words for own, words in notes.items() if words},
-    ).composed()
+    found: dict[str, Column] = {}
+    if special and n_rows:
+        ((_, found),) = read(special, None)
+    notes = {new: (column_said or {}).get(old, ()) for new, old in own.items()}
+    notes |= {new: (*notes[new], *column.notes) for new, column in found.items()}
+    return Table(
+        name,
+        plain | {new: column.kind for new, column in found.items()},
+        lambda names, size: (frame for frame, _ in read(names, size)),
+        n_rows,
+        said=tuple(said),
+        doubts={new: column.doubt for new, column in found.items() if column.doubt},
+        column_said={new: words for new, words in notes.items() if words},
+        is_in_parts=is_in_parts,
+    )
 
 
 def _tidied(frame: pl.DataFrame, na: Sequence[str | float]) -> pl.DataFrame:

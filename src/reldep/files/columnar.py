@@ -9,7 +9,7 @@ import glob
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -19,19 +19,18 @@ from reldep.exceptions import InputError, InputTypeError
 from reldep.files.byte_sources import Source, check_budget, open_source
 from reldep.files.cells import table_of_columns
 from reldep.files.header import check_unique
+from reldep.files.reading import STATED
+from reldep.files.table import at_once
 from reldep.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import polars as pl
     from numpy.typing import NDArray
 
     from reldep.files.reading import Reading
     from reldep.files.table import Table
-
-    Load = Callable[[list[str]], pl.DataFrame]
-    Slices = Callable[[list[str], int], Iterator[pl.DataFrame]]
 
 # boolean, integers, floats, text, bytes, dates
 _COLUMN_KINDS = "biufUSM"
@@ -70,59 +69,18 @@ def read_parquet_files(
         packed = sum(source.size for source in sources)
         check_budget(8 * n_rows * n_columns, packed, what, at_once=at_once)
 
+    def parts(names: list[str], size: int | None) -> Iterator[pl.DataFrame]:
+        if size is None:
+            check(len(names), at_once=True)
+            yield joined(names).collect()
+        else:
+            yield from joined(names).collect_batches(chunk_size=size, maintain_order=True)
+        for source in sources:
+            source.check_unchanged()
+
     check(1, at_once=False)
-
-    def load(names: list[str]) -> pl.DataFrame:
-        check(len(names), at_once=True)
-        frame = joined(names).collect()
-        _check_unchanged(sources)
-        return frame
-
-    def slices(names: list[str], size: int) -> Iterator[pl.DataFrame]:
-        yield from joined(names).collect_batches(chunk_size=size, maintain_order=True)
-        _check_unchanged(sources)
-
     schema = {own: _common_type(own, schemas, sources, strict=False) for own in schemas[0]}
-    readers = _same_in_every_pass(name, load, slices)
-    return table_of_columns(name, schema, readers[0], n_rows, options, said=said, slices=readers[1])
-
-
-def _same_in_every_pass(name: str, load: Load, slices: Slices) -> tuple[Load, Slices]:
-    """Return readers that raise InputError if values change between two passes over a table.
-
-    The first pass sums the hashes of a column, weighted by the places of the rows. Every later
-    pass reads that column too and repeats the sum.
-    """
-    sums: dict[str, int] = {}
-
-    def passed(names: list[str], parts: Slices, size: int) -> Iterator[pl.DataFrame]:
-        own = next(iter(sums), names[0])
-        found = start = 0
-        for part in parts(list(dict.fromkeys([*names, own])), size):
-            places = np.arange(start, start + part.height, dtype=np.uint64)
-            with np.errstate(over="ignore"):
-                found += int((part[own].hash().to_numpy() * (2 * places + 1)).sum())
-            start += part.height
-            yield part.select(names)
-        if sums.setdefault(own, found % 2**64) != found % 2**64:
-            raise InputError(
-                f"the values of {own!r} of {printable(name)} have changed while they were read. "
-                "Read them again when nothing writes to them, or read a copy."
-            )
-
-    def whole(names: list[str], _: int) -> Iterator[pl.DataFrame]:
-        yield load(names)
-
-    def load_same(names: list[str]) -> pl.DataFrame:
-        (frame,) = passed(names, whole, 0) if names else whole(names, 0)
-        return frame
-
-    return load_same, lambda names, size: passed(names, slices, size)
-
-
-def _check_unchanged(sources: Sequence[Source]) -> None:
-    for source in sources:
-        source.check_unchanged()
+    return table_of_columns(name, schema, parts, n_rows, options, said=said, is_in_parts=True)
 
 
 def _scan(source: Source) -> pl.LazyFrame:
@@ -235,33 +193,47 @@ def read_dask(data: Any, options: Reading) -> Table:
     check_unique(names, "the data")
     own = dict(zip(names, data.columns, strict=True))
 
-    def computed(frame: Any, wanted: list[str]) -> pl.DataFrame:
-        found = frame[[own[name] for name in wanted]].compute().reset_index(drop=True)
-        found.columns = wanted
-        return pl.from_pandas(found)
+    sums: dict[str, int] = {}
 
-    def load(wanted: list[str]) -> pl.DataFrame:
+    def parts(wanted: list[str], size: int | None) -> Iterator[pl.DataFrame]:
         needed = 8 * n_rows * len(wanted)
-        check_budget(needed, needed, f"{len(wanted):,} columns of {n_rows:,} rows of the data")
-        return computed(data, wanted)
-
-    def slices(wanted: list[str], size: int) -> Iterator[pl.DataFrame]:
-        for number in range(data.npartitions):
+        if size is None:
+            check_budget(needed, needed, f"{len(wanted):,} columns of {n_rows:,} rows of the data")
+        pieces = range(data.npartitions)
+        first = next(iter(sums), wanted[0])
+        found = start = 0
+        for piece in [data] if size is None else map(data.get_partition, pieces):
             with translated("the data cannot be computed"):
-                part = computed(data.get_partition(number), wanted)
-            yield from part.iter_slices(size)
+                both = list(dict.fromkeys([*wanted, first]))
+                frame = piece[[own[name] for name in both]].compute().reset_index(drop=True)
+            frame.columns = both
+            part = pl.from_pandas(frame)
+            found += _sum_of_hashes(part[first], start)
+            start += part.height
+            yield from part.select(wanted).iter_slices(size or max(1, part.height))
+        if sums.setdefault(first, found % 2**64) != found % 2**64:
+            raise InputError(
+                f"the values of {first!r} of the data have changed while they were computed. "
+                "Make partitions that are the same in every pass, or write them to Parquet files."
+            )
 
     with translated("the data cannot be computed"):
         n_rows = sum(int(size) for size in data.map_partitions(len).compute())
         empty = data.head(0, npartitions=-1)
         empty.columns = names
         schema = pl.from_pandas(empty).schema
-    readers = _same_in_every_pass("the data", load, slices)
-    table = table_of_columns("the data", schema, readers[0], n_rows, options, slices=readers[1])
-    is_plain = table.slices is not None and all(a == b for a, b in own.items())
-    as_it_is = not (options["na"] or options["categories"] or options["numbers"])
-    plain = is_plain and as_it_is and options["date_columns"] is None
-    return replace(table, distributed=data if plain else None)
+    table = table_of_columns("the data", schema, parts, n_rows, options, is_in_parts=True)
+    is_plain = all(a == b for a, b in own.items()) and [*table.columns] == names
+    given = [options["na"], *(cast("Mapping[str, Any]", options)[one] for one in STATED)]
+    given.append(options["dates"] != "elapsed")
+    return replace(table, distributed=data if is_plain and not any(given) else None)
+
+
+def _sum_of_hashes(values: pl.Series, start: int) -> int:
+    """Return the sum of the hashes of values, weighted by their places in a column."""
+    places = np.arange(start, start + len(values), dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        return int((values.hash().to_numpy() * (2 * places + 1)).sum())
 
 
 def read_arrays(source: Source, options: Reading) -> Table:
@@ -290,7 +262,7 @@ def read_arrays(source: Source, options: Reading) -> Table:
         check_unique([column.name for column in columns], source.name)
         frame = pl.DataFrame(columns)
     return table_of_columns(
-        source.name, frame.schema, frame.select, frame.height, options, said=source.notes
+        source.name, frame.schema, at_once(frame.select), frame.height, options, said=source.notes
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from reldep.data.checks import listing, printable, repeated
+from reldep.data.checks import composed, listing, printable, repeated
 from reldep.data.missing_codes import is_code
 from reldep.data.strings.numbers import is_unit, looks_like_number
 from reldep.exceptions import InputError
@@ -121,7 +121,7 @@ def header_of_records(
     is_text : bool
         Whether a line end in a name begins a new line.
     """
-    names, notes = [field.strip().strip("\ufeff") for field in found[0]], []
+    names, notes = in_composed_form([field.strip().strip("\ufeff") for field in found[0]]), []
     following = found[has_header:]
     if has_header:
         notes += check_names([field for field in names if field], name, line, skip_rows)
@@ -197,6 +197,12 @@ def check_unique(names: Sequence[str], name: str, skip_rows: int | None = None) 
             f"{printable(name)} has more than one column named {listing(twice)}. Give every "
             f"column a name of its own{way_out}."
         )
+
+
+def in_composed_form(names: Sequence[str]) -> list[str]:
+    """Return names in Unicode's composed form, unless two would become one."""
+    formed = [composed(name) for name in names]
+    return [*names] if len(set(formed)) < len(set(names)) else formed
 
 
 def units_note(names: Sequence[str], following: Sequence[Sequence[str]], line: int) -> list[str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reldep.data.checks import listing, printable, repeated
 from reldep.data.selectors import ColumnType, known_column
 from reldep.exceptions import InputError
-from reldep.files.table import Table
+from reldep.files.table import Table, at_once
 from reldep.words import counted
 
 if TYPE_CHECKING:
@@ -38,40 +38,45 @@ def join_tables(tables: Sequence[Table], stems: Sequence[str], key: str) -> Tabl
     """
     for table in tables:
         known_column(key, table.columns, printable(table.name))
-    tables = _with_distinct_columns(tables, stems, key)
+    renamed = _distinct_names(tables, stems, key)
     dtype, kind = _common_type(tables, key)
     keys = [_keys(table, key, dtype) for table in tables]
     rows = _common_rows(tables, keys, key)
-    owner = {name: i for i, table in enumerate(tables) for name in table.columns if name != key}
+    # The table of every column but the key, and its name there.
+    owner = {own[old]: (i, old) for i, own in enumerate(renamed) for old in own if old != key}
 
     def load(names: list[str]) -> pl.DataFrame:
         import polars as pl
 
         found: dict[str, pl.Series] = {}
         for i, table in enumerate(tables):
-            own = [name for name in names if owner.get(name) == i]
-            if own:
-                frame = table.load(own)[rows[i]]
-                found |= {name: frame[name] for name in own}
+            own = {owner[name][1]: name for name in names if name != key and owner[name][0] == i}
+            frame = table.load([*own])[rows[i]] if own else pl.DataFrame()
+            found |= {own[old]: frame[old] for old in frame.columns}
         if key in names:
-            found[key] = keys[0][rows[0]].alias(key)
+            found[key] = keys[0][rows[0]]
         return pl.DataFrame({name: found[name] for name in names})
 
-    first = tables[0]
-    columns = {name: one for table in tables for name, one in table.columns.items()}
-    doubts = {name: why for table in tables for name, why in table.doubts.items() if name != key}
+    def of_all(attribute: str) -> dict[str, Any]:
+        pairs = zip(renamed, tables, strict=True)
+        return {own[old]: x for own, table in pairs for old, x in getattr(table, attribute).items()}
+
+    first, own_rows = tables[0], rows[0]
+    doubts = of_all("doubts")
+    doubts.pop(key, None)  # words among the numbers of a key are no mistake
     return Table(
         " + ".join(table.name for table in tables),
-        {**columns, key: kind},
-        load,
-        len(rows[0]),
-        positions=rows[0] if first.positions is None else first.positions[rows[0]],
-        places=first.places,
-        origins={name: table.places for table in tables[1:] for name in table.columns},
+        of_all("columns") | {key: kind},
+        at_once(load),
+        len(own_rows),
+        places=first.places.take(
+            own_rows if first.positions is None else first.positions[own_rows]
+        ),
+        origins={name: tables[i].places for name, (i, _) in owner.items()},
         doubts=doubts,
         said=tuple(f"{printable(table.name)}: {text}" for table in tables for text in table.said),
-        joined=_in_words(tables, keys, len(rows[0]), key),
-        column_said={name: why for table in tables for name, why in table.column_said.items()},
+        joined=_in_words(tables, keys, len(own_rows), key),
+        column_said=of_all("column_said"),
     )
 
 
@@ -86,13 +91,11 @@ def _in_words(tables: Sequence[Table], keys: Sequence[pl.Series], n_rows: int, k
     return f"joined on {key!r}: {counted(n_rows, 'row')}; {unmatched}"
 
 
-def _with_distinct_columns(
+def _distinct_names(
     tables: Sequence[Table], stems: Sequence[str], key: str
-) -> Sequence[Table]:
-    """Return tables with the files' names before the columns that are in two files."""
+) -> list[dict[str, str]]:
+    """Return new names for the columns of every table: of those in two files with the file's."""
     shared = repeated(name for table in tables for name in table.columns if name != key)
-    if not shared:
-        return tables
     renamed = [
         {name: f"{stem}_{name}" if name in shared else name for name in table.columns}
         for table, stem in zip(tables, stems, strict=True)
@@ -102,7 +105,7 @@ def _with_distinct_columns(
             f"columns {listing(shared)} are in more than one file, and the files' names do not "
             f"tell them apart ({listing(stems)}); rename a file or the columns"
         )
-    return [table.renamed(new) for table, new in zip(tables, renamed, strict=True)]
+    return renamed
 
 
 def _common_type(tables: Sequence[Table], key: str) -> tuple[pl.DataType, ColumnType]:

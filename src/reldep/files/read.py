@@ -36,7 +36,7 @@ from reldep.files.columnar import (
 from reldep.files.join import join_tables
 from reldep.files.reading import READING, STATED, Reading, codes_for_missing, completed, date_rule
 from reldep.files.statistics_packages import read_package
-from reldep.files.table import Table
+from reldep.files.table import Table, at_once
 from reldep.files.text import read_text
 from reldep.files.workbook import read_workbook
 from reldep.system import available_memory
@@ -324,7 +324,7 @@ def _of_frame(frame: nw.DataFrame[Any], options: Reading) -> Table:
     return Table(
         _THE_DATA,
         kinds | {name: column.kind for name, column in found.items()},
-        lambda names: frame.select(*names).to_native(),
+        at_once(lambda names: frame.select(*names).to_native()),
         len(frame),
         row_names=None if rows is None else (rows.noun, rows.values()),
         dated=None if rows is None else rows.time,

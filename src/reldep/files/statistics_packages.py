@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from reldep.data.checks import listing, printable
 from reldep.exceptions import InputError
 from reldep.files.cells import table_of_columns
+from reldep.files.table import at_once
 from reldep.system import import_extra
 from reldep.words import listed
 
@@ -37,7 +38,7 @@ def read_package(source: Source, options: Reading) -> Table:
     return table_of_columns(
         source.name,
         frame.schema,
-        frame.select,
+        at_once(frame.select),
         frame.height,
         options,
         said=source.notes,

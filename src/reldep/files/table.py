@@ -6,11 +6,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from reldep.data.checks import cell, composed, listing, printable, repeated, translated
+from reldep.data.checks import cell, listing, printable, translated
 from reldep.data.frames import as_polars
 from reldep.data.lifetimes import Survival
 from reldep.data.objects import read_variable
@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 Found = TypeVar("Found")
 # Columns that the text of a table shows, and a message: half a screen, and two lines.
 _SHOWN, _SHOWN_NAMES = 12, 6
+# Yields frames with some columns, one after another: all rows in frames of about so many, or in
+# one frame for None.
+Parts: TypeAlias = "Callable[[list[str], int | None], Iterator[Any]]"
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,11 @@ _DATED_GENE = re.compile(
 )
 
 
+def at_once(load: Callable[[list[str]], Any]) -> Parts:
+    """Return the parts of a table that is read as a whole by `load`."""
+    return lambda names, _: iter([load(names)])
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Table:
     """Columns with names: what :func:`reldep.read` returns, and every question takes as `data`.
@@ -118,11 +126,11 @@ class Table:
 
     name: str
     columns: Mapping[str, ColumnType]
-    load: Callable[[list[str]], Any]  # returns a frame of its own library, one row per row
+    source: Parts
     n_rows: int
-    positions: IntArray | None = None  # in the input, if not all rows
+    positions: IntArray | None = None  # the rows of the source, if not all
     places: Places = field(default_factory=Places)
-    origins: Mapping[str, Places] = field(default_factory=dict)  # of columns of other files
+    origins: Mapping[str, Places] = field(default_factory=dict)  # of columns of joined files
     row_names: tuple[str, Sequence[Any]] | None = None  # noun and labels
     dated: TimeOrder | None = None  # by the row names
     doubts: Mapping[str, Doubt] = field(default_factory=dict)
@@ -133,8 +141,7 @@ class Table:
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     scope: Scope | None = None
     call: str = ""
-    # Yields all rows of some columns, so many at a time; None for a table that is read whole.
-    slices: Callable[[list[str], int], Iterator[pl.DataFrame]] | None = None
+    is_in_parts: bool = False  # whether it can be read some rows at a time
     distributed: Any = None  # the Dask data frame that it is, unchanged
 
     def __len__(self) -> int:
@@ -248,7 +255,28 @@ class Table:
         doubtful = [name for name in names if name in self.doubts]
         if doubtful:
             raise self._refused(doubtful)
-        return self.load(list(names))
+        return self.load(names)
+
+    def load(self, names: Sequence[str]) -> Any:
+        """Read columns that may be doubtful, to describe them."""
+        (frame,) = self.parts(names, None)
+        return frame
+
+    def parts(self, names: Sequence[str], size: int | None) -> Iterator[Any]:
+        """Yield the rows of some columns, about `size` at a time; all at once for None."""
+        import narwhals as nw
+
+        start = 0
+        with translated(f"cannot read {printable(self.name)}"):
+            for part in self.source(list(names), size):
+                if self.positions is None:
+                    yield part
+                    continue
+                frame = nw.from_native(part, eager_only=True)
+                stop = start + len(frame)
+                own = slice(*np.searchsorted(self.positions, [start, stop]))
+                yield frame[(self.positions[own] - start).tolist()].to_native()
+                start = stop
 
     def values(self, name: str) -> list[Any]:
         """Return the values of one column as a list."""
@@ -297,72 +325,18 @@ class Table:
         return self._kept(is_kept)
 
     def _kept(self, is_kept: BoolArray) -> Table:
-        import narwhals as nw
-
         kept = np.flatnonzero(is_kept)
-
-        def kept_of(frame: Any, start: int) -> Any:
-            part = nw.from_native(frame, eager_only=True)
-            return part[np.flatnonzero(is_kept[start : start + len(part)]).tolist()].to_native()
-
-        made = replace(
-            self.changed(kept_of),
+        names, dated = self.row_names, self.dated
+        if names is not None:
+            names = names[0], [names[1][i] for i in kept.tolist()]
+            dated = None if dated is None else TimeOrder.of(dated.column, names[1])
+        return replace(
+            self,
             n_rows=len(kept),
             positions=kept if self.positions is None else self.positions[kept],
-        )
-        if self.row_names is None:
-            return made
-        noun, labels = self.row_names
-        left = [labels[i] for i in kept.tolist()]
-        dated = None if self.dated is None else TimeOrder.of(self.dated.column, left)
-        return replace(made, row_names=(noun, left), dated=dated)
-
-    def changed(
-        self, change: Callable[[Any, int], Any], old: Mapping[str, str] | None = None
-    ) -> Table:
-        """Return the table with every frame that is read from it changed.
-
-        Parameters
-        ----------
-        change : callable
-            Return what to make of a frame, which begins at a row of the table.
-        old : mapping of str to str, optional
-            The names by which columns are read, if they have new ones.
-        """
-        load, slices, failure = self.load, self.slices, f"cannot read {printable(self.name)}"
-
-        def own(names: list[str]) -> list[str]:
-            return names if old is None else [old[name] for name in names]
-
-        def changed_load(names: list[str]) -> Any:
-            with translated(failure):
-                return change(load(own(names)), 0)
-
-        def changed_slices(names: list[str], size: int) -> Iterator[pl.DataFrame]:
-            start = 0
-            with translated(failure):
-                for part in () if slices is None else slices(own(names), size):
-                    yield change(part, start)
-                    start += part.height
-
-        both = None if slices is None else changed_slices
-        return replace(self, load=changed_load, slices=both, distributed=None)
-
-    def composed(self) -> Table:
-        """Return the table with names in Unicode's composed form, unless two would become one."""
-        new = {name: composed(name) for name in self.columns}
-        return self if repeated(new.values()) else self.renamed(new)
-
-    def renamed(self, new: Mapping[str, str]) -> Table:
-        """Return the table with new names for its columns."""
-        if all(name == own for name, own in new.items()):
-            return self
-        old = {own: name for name, own in new.items()}
-        return replace(
-            self.changed(lambda frame, _: frame.rename(new, strict=False), old),
-            columns={new[name]: kind for name, kind in self.columns.items()},
-            doubts={new[name]: why for name, why in self.doubts.items()},
-            column_said={new[name]: why for name, why in self.column_said.items()},
+            row_names=names,
+            dated=dated,
+            distributed=None,
         )
 
     def with_lifetimes(self, definitions: Sequence[str]) -> Table:

@@ -13,6 +13,7 @@ from reldep.data.variables import MISSING_CODE, Labels
 from reldep.engine.blocks import FEWEST_BLOCKS, FEWEST_ROWS, Blocks
 from reldep.exceptions import InputError
 from reldep.files.dealt import DealtRows
+from reldep.files.table import at_once
 from reldep.questions.on_cluster import ClusterRows, active_client
 from reldep.questions.stored import StoredRows, check_group
 from reldep.stats.series import RowDependence
@@ -118,7 +119,7 @@ def stored_rows(
     asked = engine.client if is_blocks else None
     client = None if table.distributed is None else active_client(asked)
     is_small = row * n <= memory
-    if table.slices is None or (is_small and not (client is not None and is_named)):
+    if not table.is_in_parts or (is_small and not (client is not None and is_named)):
         return table, None
     check_stored(question, options, table, used)
     if not is_named and engine != "auto":
@@ -152,7 +153,7 @@ def stored_rows(
         # Two parts are in memory at a time; a part is two copies while it is read.
         n_parts = min(n_blocks, ceil(8 * row * n / memory))
         is_sampled = np.random.default_rng(seed).random(n) < share
-        dealt = DealtRows(table.slices(used, size), deal.numbers, n_parts, is_sampled, deal.units)
+        dealt = DealtRows(table.parts(used, size), deal.numbers, n_parts, is_sampled, deal.units)
         sample, noun, places = dealt.sample, "row", np.flatnonzero(is_sampled)
         places = places if table.positions is None else table.positions[places]
     # A kernel that looks at the first rows looks at random ones.
@@ -181,12 +182,12 @@ def _labels(
     size: int,
 ) -> Labels | None:
     """Read the label of every row, numbered as in memory: in the order of appearance."""
-    if argument not in chosen or table.slices is None:
+    if argument not in chosen or not table.is_in_parts:
         return None
     ((column,),) = chosen[argument].values()
     numbers: dict[Any, int] = {}
     codes = []
-    for frame in table.slices([column], size):
+    for frame in table.parts([column], size):
         labels = read_labels(frame[column], argument)
         own = [numbers.setdefault(label, len(numbers)) for label in labels.categories]
         codes.append(np.array([*own, MISSING_CODE], dtype=np.int64)[labels.codes])
@@ -204,10 +205,10 @@ def _check_in_order(table: Table, lag: int | str, size: int) -> None:
     import polars as pl
 
     dates = table.dates
-    if not dates or table.slices is None:
+    if not dates or not table.is_in_parts:
         return
     every = ceil(len(table) / ORDERED_ROWS)
-    some = pl.concat([part.gather_every(every) for part in table.slices(dates, size)])
+    some = pl.concat([part.gather_every(every) for part in table.parts(dates, size)])
     time = _in_memory(table, some).time_order()
     if time is not None and not time.is_sorted:
         raise InputError(
@@ -221,8 +222,8 @@ def _in_memory(table: Table, frame: pl.DataFrame) -> Table:
     return replace(
         table,
         columns={name: table.columns[name] for name in frame.columns},
-        load=lambda wanted: frame.select(wanted),
-        slices=None,
+        source=at_once(frame.select),
+        is_in_parts=False,
         distributed=None,
         n_rows=frame.height,
         positions=None,
