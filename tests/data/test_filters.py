@@ -80,7 +80,7 @@ WRONG = {
     "agee > 40": "no column 'agee' .nearest: 'age'",
     'sex = "f"': "single quotes: 'f'",
     "age >": "not a condition",
-    "": "not a condition",
+    " ": "`where` is empty. Write it like",
     "age > 1, sex = 'f'": "only columns",
     "(age > 1": "not a condition",
     "age > 1) or (id > 1": "not a condition",

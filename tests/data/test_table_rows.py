@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import reldep
+from reldep.kernels import Precomputed
 from spreadsheets import sheets
 
 
@@ -84,3 +85,23 @@ def test_rows_of_columnar_files_are_numbered_from_0(tmp_path):
     rows = reldep.read(tmp_path / "x.parquet", where="x > 6").rows
     assert rows.name(0) == "row 7"
     assert rows.values() == [7, 8, 9]
+
+
+@pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
+def test_rows_left_out_twice_stay_matched_with_matrices_and_columns(rng):
+    """A condition leaves out row 5, a missing value the last row."""
+    x, y, z = rng.normal(size=(3, 60))
+    y[-1] = np.nan
+    left, kept = np.arange(60) != 5, (np.arange(60) != 5) & ~np.isnan(y)
+    table = reldep.read({"x": x, "y": y, "z": z}, where=left)
+    matrix = np.exp(-np.abs(np.subtract.outer(x, x)))
+    found = reldep.compare(
+        "x", "y", "z", data=table, missing="drop", kernel={"x": Precomputed(matrix[left][:, left])}
+    )
+    stated = Precomputed(matrix[kept][:, kept])
+    same = reldep.compare(x[kept], y[kept], z[kept], kernel=(stated, "auto", "auto"))
+    np.testing.assert_allclose(found.estimates, same.estimates, rtol=1e-9)
+    scanned = reldep.scan("y", "x,z", data=table, missing="drop").to_frame()
+    whole = reldep.scan(y[kept], {"x": x[kept], "z": z[kept]}).to_frame()
+    for column in ("pvalue", "estimate"):
+        np.testing.assert_allclose(scanned[column], whole[column], rtol=1e-9)

@@ -10,7 +10,7 @@ import pytest
 
 import reldep
 from cautioned import cautioned
-from reldep.exceptions import CopyWarning, KindWarning
+from reldep.exceptions import CopyWarning, KindWarning, MissingCodesWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
 FEW = {"n_simulations": 400}
@@ -40,6 +40,21 @@ def test_clusters_in_two_spellings_are_said(xyz):
     spelled = np.array(["A", "a ", *"bcdefghi"])[np.arange(40) % 10]
     with cautioned(KindWarning, r"'clusters' has labels that may be the same \('A', 'a '\)"):
         reldep.compare(*xyz, clusters=spelled)
+
+
+@pytest.mark.parametrize(
+    "labels", [(1, 2, 0, -99), ("1", "2", "4", "-99"), ("a", "b", "c", "n/a"), (1, 2, 4, 99)]
+)
+@pytest.mark.parametrize("argument", ["by", "clusters"])
+def test_codes_among_labels_of_rows_may_mean_missing(xyz, argument, labels):
+    own = [labels[i % 4] for i in range(40)]
+    with cautioned(MissingCodesWarning, rf"{labels[3]!r} in '{argument}' may mean missing"):
+        if argument == "by":
+            reldep.groups(*xyz[:2], own)
+        else:
+            reldep.compare(*xyz, clusters=own)
+    plain = reldep.groups(*xyz[:2], [(-1, 1)[i % 2] for i in range(40)])
+    assert not any(isinstance(one, MissingCodesWarning) for one in plain.warnings)
 
 
 def test_a_scan_says_once_how_its_sources_were_read(xyz, rng):

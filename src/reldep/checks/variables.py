@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy
 
 from reldep.checks.subjects import MOST_ROWS, ROWS_PER_LEVEL, Columns
 from reldep.data.lifetimes import event_beside
-from reldep.data.missing_codes import MISSING_CODES, have_codes_at_ends, suspected_codes
+from reldep.data.missing_codes import have_codes_at_ends, suspected_codes, suspected_labels
 from reldep.data.selectors import ColumnType
 from reldep.data.variables import MISSING_CODE, Labels, Mixed, Numeric, Sparse
 from reldep.exceptions import (
@@ -61,10 +61,10 @@ def missing_codes(data: Data) -> Iterator[MissingCodesWarning]:
                 for code, _ in suspected_codes(part.values[:, position]):
                     found.setdefault(f"{code:.15g}", []).append(_column_name(part, position))
         elif isinstance(part, Labels):
-            words = _used_words(part)
-            blank = [word for word in words if word.strip().lower() in MISSING_CODES | {""}]
-            for word in blank if len(words) > len(blank) else ():
-                found.setdefault(repr(word), []).append(repr(part.name))
+            labels = _used_labels(part)
+            blank = suspected_labels(labels)
+            for label in blank if len(labels) > len(blank) else ():
+                found.setdefault(repr(label), []).append(repr(part.name))
     for written, names in found.items():
         yield MissingCodesWarning(
             f"{written} in {listed(names, 5)} may mean missing; pass `na={written}` to "
@@ -79,9 +79,8 @@ def _column_name(variable: Numeric, position: int) -> str:
     return f"column {own!r} of {variable.name!r}"
 
 
-def _used_words(labels: Labels) -> list[str]:
-    used = [labels.categories[code] for code in np.unique(labels.codes) if code != MISSING_CODE]
-    return [word for word in used if isinstance(word, str)]
+def _used_labels(labels: Labels) -> list[Any]:
+    return [labels.categories[code] for code in np.unique(labels.codes) if code != MISSING_CODE]
 
 
 def kinds(data: Data) -> Iterator[KindWarning]:
@@ -107,7 +106,7 @@ def kinds(data: Data) -> Iterator[KindWarning]:
 
 def _twins(labels: Labels) -> Iterator[KindWarning]:
     alike: dict[str, list[str]] = {}
-    for word in _used_words(labels):
+    for word in [label for label in _used_labels(labels) if isinstance(label, str)]:
         alike.setdefault(_plainly_written(word), []).append(word)
     twins = [group for group in alike.values() if len(group) > 1]
     if twins:

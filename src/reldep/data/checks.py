@@ -18,7 +18,7 @@ import numpy as np
 from reldep.exceptions import InputError, InputTypeError, Message, NoVariationError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from reldep.data.variables import Variable
 
@@ -90,16 +90,19 @@ def check_names_known(
             )
 
 
-def check_varies(*variables: Variable) -> None:
-    """Raise InputError for constants: their HSIC with anything is 0 by construction."""
-    constant = [variable for variable in variables if variable.is_constant()]
-    if constant:
-        verb, them = ("is", "it") if len(constant) == 1 else ("are", "them")
-        raise NoVariationError(
-            f"{', '.join(one.name for one in constant[:_SHOWN])} {verb} constant: all "
-            f"{len(constant[0])} observations are the same, so nothing can depend on {them} (an "
-            f"HSIC is 0 by construction). Leave {them} out."
-        )
+def check_varies(variable: Variable) -> None:
+    """Raise InputError for a constant: its HSIC with anything is 0 by construction."""
+    if variable.is_constant():
+        raise constant_in_words([variable.name], len(variable))
+
+
+def constant_in_words(names: Sequence[str], n: int) -> NoVariationError:
+    """Return the error for variables whose n observations are all the same."""
+    verb, them = ("is", "it") if len(names) == 1 else ("are", "them")
+    return NoVariationError(
+        f"{', '.join(names[:_SHOWN])} {verb} constant: all {n} observations are the same, so "
+        f"nothing can depend on {them} (an HSIC is 0 by construction). Leave {them} out."
+    )
 
 
 def nearest(word: object, known: Iterable[str]) -> str:

@@ -7,18 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.data.checks import (
-    MINIMUM_OBSERVATIONS,
-    check_varies,
-    listing,
-)
-from reldep.data.frames import (
-    aligned,
-    frame_library,
-    index_rows,
-    native_name,
-    time_of_blocks,
-)
+from reldep.data.checks import MINIMUM_OBSERVATIONS, constant_in_words, listing
+from reldep.data.frames import aligned, frame_library, index_rows, native_name, time_of_blocks
 from reldep.data.objects import read_labels, read_variable
 from reldep.data.rows import Rows
 from reldep.exceptions import InputError
@@ -41,6 +31,8 @@ class AlignedData:
         By the name they have in the results.
     rows : Rows
         The observations that are kept, by place and name.
+    kept : ndarray of int or None
+        Their places among the observations that were given, if not all are kept.
     n_dropped : int
         How many incomplete observations were left out.
     clusterings : tuple of Labels
@@ -57,6 +49,7 @@ class AlignedData:
 
     variables: Mapping[str, Variable]
     rows: Rows
+    kept: IntArray | None = None
     n_dropped: int = 0
     clusterings: tuple[Labels, ...] = ()
     groups: Labels | None = None
@@ -89,6 +82,7 @@ class AlignedData:
             self,
             variables={name: one.take(rows) for name, one in self.variables.items()},
             rows=self.rows.take(rows),
+            kept=rows if self.kept is None else self.kept[rows],
             clusterings=tuple(labels.take(rows) for labels in self.clusterings),
             groups=None if self.groups is None else self.groups.take(rows),
         )
@@ -118,29 +112,40 @@ def read_dataset(
         What to call the observations; without it by the index of a frame, or by position.
     """
     beside = {"\0clusters": clusters, "\0by": by}
-    given = {name: data for name, data in beside.items() if data is not None}
-    blocks, unmatched = aligned({**blocks, **given})
-    clusters, by = (blocks.pop(name, None) for name in beside)
-    variables = {name: read_variable(data, name) for name, data in blocks.items()}
+    given = {**blocks, **{name: data for name, data in beside.items() if data is not None}}
+    library = unmatched = index = None
+    if set(map(type, given.values())) != {np.ndarray}:  # which have neither index nor library
+        given, unmatched = aligned(given)
+        library = next(filter(None, map(frame_library, given.values())), None)
+        index = next(filter(None, map(index_rows, given.values())), None)
+    clusters, by = (given.pop(name, None) for name in beside)
+    variables = {name: read_variable(data, name) for name, data in given.items()}
     n = _common_length(variables)
-    rows = _named_rows(blocks, n) if ids is None else ids
+    rows = ids or index or Rows.of(n)
+    if ids is None and rows.time is None:
+        rows = replace(rows, time=time_of_blocks(given))
     clusterings = read_clusterings(clusters, n, rows)
     groups = {} if by is None else {"by": _row_labels("by", by, n)}
     complete = _complete_rows({**variables, **groups}, missing, rows)
     data = AlignedData(
         variables,
         rows,
-        n - len(complete),
-        clusterings,
-        replace(groups["by"], name=native_name(by) or "by") if groups else None,
-        next((lib for lib in map(frame_library, blocks.values()) if lib), None),
-        unmatched,
-        tuple(note for variable in variables.values() for note in variable.notes),
+        n_dropped=n - len(complete),
+        clusterings=clusterings,
+        groups=replace(groups["by"], name=native_name(by) or "by") if groups else None,
+        library=library,
+        unmatched=unmatched,
+        notes=tuple([note for variable in variables.values() for note in variable.notes]),
     )
     if data.n_dropped:
         data = data.take(complete)
-    _check_size(len(data), data.n_dropped)
-    _check_all_vary(data.variables, data.rows)
+    if len(data) < MINIMUM_OBSERVATIONS:
+        left = f" are left after dropping {data.n_dropped} incomplete ones" * bool(data.n_dropped)
+        raise InputError(
+            f"only {counted(len(data), 'observation')}{left}; the unbiased HSIC needs at least "
+            f"{MINIMUM_OBSERVATIONS}, and a test is rough below 20."
+        )
+    _check_vary(data)
     return data
 
 
@@ -158,23 +163,18 @@ def complete_variables(
     return variables, complete
 
 
-def _named_rows(blocks: Mapping[str, Any], n: int) -> Rows:
-    """Return the names of the observations: the index of a frame, or positions."""
-    indexes = (index_rows(block) for block in blocks.values())
-    named = next((index for index in indexes if index is not None), Rows.of(n))
-    return replace(named, time=named.time or time_of_blocks(blocks))
-
-
-def _check_all_vary(variables: Mapping[str, Variable], rows: Rows) -> None:
+def _check_vary(data: AlignedData) -> None:
     """Raise InputError for constants, and then for variables of which a single row varies."""
-    check_varies(*variables.values())
-    found = {name: variable.lone() for name, variable in variables.items()}
-    lone = {name: row for name, row in found.items() if row is not None}
-    if lone:
-        shown = [f"{name} ({rows.name(row)})" for name, row in lone.items()]
+    odd = {name: variable.odd_rows() for name, variable in data.variables.items()}
+    few = {name: places for name, places in odd.items() if places is not None}
+    constant = [name for name, places in few.items() if not len(places)]
+    if constant:
+        raise constant_in_words(constant, len(data))
+    if few:
+        shown = [f"{name} ({data.rows.name(int(places[0]))})" for name, places in few.items()]
         raise InputError(
             f"all observations but one are the same in {listed(shown, 5)}: a single observation "
-            f"cannot show a dependence. Leave {'it' if len(lone) == 1 else 'them'} out, or use "
+            f"cannot show a dependence. Leave {'it' if len(few) == 1 else 'them'} out, or use "
             "more data."
         )
 
@@ -255,12 +255,3 @@ def _check_usable(variables: Mapping[str, Variable], gaps: Mapping[str, BoolArra
         said = f"without any value: {listing(empty)}"
         said += f"; constant: {listing(constant)}" if constant else ""
         raise InputError(f"these variables cannot be used: {said}. Leave them out.")
-
-
-def _check_size(n: int, n_dropped: int) -> None:
-    if n < MINIMUM_OBSERVATIONS:
-        left = f" are left after dropping {n_dropped} incomplete ones" if n_dropped else ""
-        raise InputError(
-            f"only {counted(n, 'observation')}{left}; the unbiased HSIC needs at least "
-            f"{MINIMUM_OBSERVATIONS}, and a test is rough below 20."
-        )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from itertools import takewhile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reldep.data.variables import FloatArray
 
 MISSING_WORDS = ("", "NA", "N/A", "NaN", "nan", "NULL", "null")
@@ -26,11 +29,11 @@ def is_code(text: str) -> bool:
     return text.strip().lower() in MISSING_CODES
 
 
-def as_number(code: str | float) -> float | None:
+def as_number(code: Any) -> float | None:
     """Return a code as a number, or None if it is a word."""
     try:
         return float(code)
-    except (ValueError, OverflowError):
+    except (ValueError, TypeError, OverflowError):
         return None
 
 
@@ -80,10 +83,37 @@ def suspected_codes(column: FloatArray) -> list[tuple[float, int]]:
     return found
 
 
+def suspected_labels(labels: Sequence[Any]) -> list[Any]:
+    """Return the labels that may stand for missing values.
+
+    These are words for it, and codes such as -99 and 999 next to numbers: below 0 where all others
+    are not, or farther from them than they are spread.
+
+    Examples
+    --------
+    >>> suspected_labels(["a", "b", "n/a"]), suspected_labels([1, 2, -99])
+    (['n/a'], [-99])
+    >>> suspected_labels([-1, 1])
+    []
+    """
+    numbers = {label: as_number(label) for label in labels if not isinstance(label, bool)}
+    known = {label: number for label, number in numbers.items() if number is not None}
+    codes = {label for label, number in known.items() if number in _NUMBERS and abs(number) >= 9}
+    usual = [number for label, number in known.items() if label not in codes]
+    low, high = min(usual, default=-math.inf), max(usual, default=math.inf)
+
+    def is_suspected(label: Any) -> bool:
+        if label in codes:
+            return known[label] < 0 <= low or known[label] - high > high - low > 0
+        return isinstance(label, str) and (is_code(label) or not label.strip())
+
+    return [label for label in labels if is_suspected(label)]
+
+
 def _codes_at_end(levels: FloatArray, values: FloatArray) -> list[float]:
     """Return the most levels in a row, from the first on, that are codes apart from the others."""
     first = float(levels[0])
-    if not _may_be_code(first):
+    if first not in _NUMBERS and abs(first) < _FILL_VALUE:
         return []
     # A fill value stands alone: in a large unit, all values can be as large.
     run = list(takewhile(_NUMBERS.__contains__, levels.tolist())) or [first]
@@ -95,11 +125,9 @@ def _codes_at_end(levels: FloatArray, values: FloatArray) -> list[float]:
 def have_codes_at_ends(columns: FloatArray) -> list[bool]:
     """Return, for each row of `columns`, whether its smallest or largest value may be a code."""
     ends = np.column_stack([np.fmin.reduce(columns, axis=1), np.fmax.reduce(columns, axis=1)])
-    return [_may_be_code(low) or _may_be_code(high) for low, high in ends.tolist()]
-
-
-def _may_be_code(value: float) -> bool:
-    return value in _NUMBERS or abs(value) >= _FILL_VALUE
+    is_fill = (np.abs(ends) >= _FILL_VALUE).any(axis=1).tolist()
+    pairs = zip(ends.tolist(), is_fill, strict=True)
+    return [is_fill or not _NUMBERS.isdisjoint(both) for both, is_fill in pairs]
 
 
 def _stands_apart(code: float, values: FloatArray) -> bool:

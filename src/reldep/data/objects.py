@@ -75,9 +75,11 @@ def read_variable(data: Any, name: str) -> Variable:
         both `Mixed`, everything else `Items`. Strings become numbers where all of them are, with
         a caution, and `Labels` otherwise; dates become the days since the first one.
     """
+    if isinstance(data, np.ndarray):
+        return _from_array(data, name)
     if isinstance(data, Variable):
         return replace(data, name=name)
-    return _dispatch(data, name)
+    return _from_object(data, name)
 
 
 def read_labels(data: Any, name: str) -> Labels:
@@ -97,20 +99,19 @@ def read_labels(data: Any, name: str) -> Labels:
     return labels
 
 
-def _dispatch(data: Any, name: str) -> Variable:
+def _from_object(data: Any, name: str) -> Variable:
+    """Return anything but an array as a variable."""
     check_has_rows(data, name)
     _check_shape(data, name)
     if type(data).__module__.startswith("scipy.sparse"):
         return _from_sparse(data, name)
-    if isinstance(data, np.ndarray):
-        return _from_array(data, name)
     if isinstance(data, Survival):
         return Items(name, data[:])
     data = unwrapped(data)
     if frame_library(data) is not None:
         return _from_frame_library(data, name)
     if hasattr(data, "__array__"):
-        return _dispatch(_as_array(data, name), name)
+        return _from_array(_as_array(data, name), name)
     if hasattr(data, "__narwhals_dataframe__") or hasattr(data, "__narwhals_series__"):
         return _from_frame_library(data, name)
     if hasattr(data, "__len__") and hasattr(data, "__getitem__"):
@@ -164,6 +165,8 @@ def check_sparse(data: Any) -> None:
 def _from_array(array: npt.NDArray[Any], name: str) -> Variable:
     if array.ndim == 0:
         raise InputTypeError(f"{name} is a single value; pass one observation per row.")
+    if not array.size:
+        _check_shape(array, name)
     kind = array.dtype.kind
     if isinstance(array, np.ma.MaskedArray) and kind in "biuf":
         array, kind = np.ma.filled(array.astype(np.float64), np.nan), "f"
@@ -230,7 +233,6 @@ def _from_rows(rows: list[Any], name: str) -> Variable:
         return Items(name, rows)
     gap = [None] * len(present[0])
     table = np.empty((len(rows), len(present[0])), dtype=object)
-    _check_shape(table, name)
     for i, row in enumerate(rows):
         table[i] = gap if is_missing(row) else list(row)
     return _from_array(table, name)

@@ -64,27 +64,36 @@ class Variable(ABC):
     def missing(self) -> BoolArray:
         """Return True for the observations that are incomplete (NaN, infinite or None)."""
 
-    @abstractmethod
-    def is_constant(self) -> bool:
-        """Return True if all observations are the same."""
-
     def unlike(self, row: int) -> BoolArray | None:  # noqa: ARG002 (for subclasses)
         """Return True for the observations that differ from this one; None if not known."""
         return None
 
-    def lone(self) -> int | None:
-        """Return the observation that alone differs from all others, which are the same."""
+    def odd_rows(self) -> IntArray | None:
+        """Return the observations unlike all others, which are the same, if there is at most one.
+
+        None if there are more, or if it is not known.
+        """
         # One of the first two is like all others.
         for row in (0, 1):
             unlike = self.unlike(row)
-            if unlike is None or len(unlike) < 3:
+            if unlike is None:
                 return None
-            n_unlike = int(unlike.sum())
-            if n_unlike == 1:
-                return int(np.argmax(unlike))
+            n_unlike = int(np.count_nonzero(unlike))
+            if n_unlike == 0 or (n_unlike == 1 and len(unlike) > 2):
+                return np.flatnonzero(unlike)
             if n_unlike < len(unlike) - 1:
                 return None
         return None
+
+    def is_constant(self) -> bool:
+        """Return True if all observations are the same."""
+        odd = self.odd_rows()
+        return odd is not None and not len(odd)
+
+    def lone(self) -> int | None:
+        """Return the observation that alone differs from all others, which are the same."""
+        odd = self.odd_rows()
+        return int(odd[0]) if odd is not None and len(odd) else None
 
     def describe_missing(self, rows: Rows | None = None) -> str:
         """Return how many values are missing and in which of the `rows`, in words."""
@@ -112,9 +121,6 @@ class Numeric(Variable):
 
     def missing(self) -> BoolArray:
         return np.asarray(~np.isfinite(self.values).all(axis=1))
-
-    def is_constant(self) -> bool:
-        return bool((self.values == self.values[0]).all())
 
     def unlike(self, row: int) -> BoolArray:
         return np.asarray((self.values != self.values[row]).any(axis=1))
@@ -152,9 +158,9 @@ class Sparse(Variable):
         incomplete[stored_row[~np.isfinite(self.values.data)]] = True
         return incomplete
 
-    def is_constant(self) -> bool:
+    def odd_rows(self) -> IntArray | None:
         smallest, largest = self.values.min(axis=0), self.values.max(axis=0)
-        return bool((smallest != largest).nnz == 0)
+        return None if (smallest != largest).nnz else np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,9 +188,6 @@ class Labels(Variable):
     def missing(self) -> BoolArray:
         return np.asarray(self.codes == MISSING_CODE)
 
-    def is_constant(self) -> bool:
-        return bool((self.codes == self.codes[0]).all())
-
     def unlike(self, row: int) -> BoolArray:
         return np.asarray(self.codes != self.codes[row])
 
@@ -207,9 +210,6 @@ class Mixed(Variable):
 
     def missing(self) -> BoolArray:
         return np.asarray(np.any([part.missing() for part in self.parts], axis=0))
-
-    def is_constant(self) -> bool:
-        return all(part.is_constant() for part in self.parts)
 
     def unlike(self, row: int) -> BoolArray:
         return np.asarray(np.any([part.unlike(row) for part in self.parts], axis=0))
@@ -238,7 +238,11 @@ class Mixed(Variable):
 
 @dataclass(frozen=True, eq=False)
 class Items(Variable):
-    """Objects that only a kernel made for them understands."""
+    """Objects that only a kernel made for them understands.
+
+    Whether they are equal may be costly to find, or undefined; the engine still notices a kernel
+    without variation.
+    """
 
     items: Sequence[Any] | npt.NDArray[Any]
 
@@ -255,11 +259,6 @@ class Items(Variable):
             axes = tuple(range(1, self.items.ndim))
             return np.asarray(~np.isfinite(self.items).all(axis=axes))
         return np.array([item is None for item in self.items], dtype=bool)
-
-    def is_constant(self) -> bool:
-        # Equality of arbitrary objects may be costly or undefined; the engine still
-        # notices a kernel without variation.
-        return False
 
     def is_ragged(self) -> bool:
         """Return True if these are plain rows that do not have the same length."""

@@ -43,6 +43,7 @@ _ARITHMETIC = {ast.Add: op.add, ast.Sub: op.sub, ast.Mult: op.mul, ast.Div: op.t
 _ARITHMETIC |= {ast.Mod: op.mod}
 _CONSTANTS = {bool: "boolean", int: "number", float: "number", str: "text", type(None): "null"}
 _UNKNOWN = "only columns, values, comparisons, and, or, not, in, is null, + - * / % are understood"
+_LIKE = "Write it like \"age > 40 and sex = 'f'\", or pass one boolean per row."
 _NOT_PARSED = (SyntaxError, ValueError, tokenize.TokenError, RecursionError, MemoryError)
 
 
@@ -113,6 +114,8 @@ class _Condition:
         self.schema: Mapping[str, pl.DataType] = {}
         self.names: list[str] = []
         self.texts: list[str] = []
+        if not where.strip():
+            raise InputError(f"`where` is empty. {_LIKE}")
         too_long = f"it has more than {_LONGEST:,} characters, or a NUL among them"
         self.check("\0" not in where and len(where) <= _LONGEST, too_long)
         tree = None
@@ -130,10 +133,7 @@ class _Condition:
     def check(self, holds: bool, why: str) -> None:
         """Raise InputError that names the condition, unless something holds."""
         if not holds:
-            raise InputError(
-                f"`where={cell(self.where)}` cannot be used: {why}. Write it like "
-                "\"age > 40 and sex = 'f'\", or pass one boolean per row."
-            )
+            raise InputError(f"`where={cell(self.where)}` cannot be used: {why}. {_LIKE}")
 
     def _with_placeholders(self) -> str:
         """Return the condition in Python's spelling, and collect its columns and texts."""

@@ -131,8 +131,8 @@ class Columns:
     def _tested(self, start: int, stop: int) -> list[tuple[IntArray, Any]]:
         """Return the tests of some columns, with their places, by the rows that they have."""
         variables, dataset = self.columns.read(start, stop), self.study.dataset
-        if len(dataset) < self.columns.n_rows:
-            variables = [variable.take(dataset.rows.positions) for variable in variables]
+        if dataset.kept is not None:
+            variables = [variable.take(dataset.kept) for variable in variables]
         by_rows: dict[bytes, list[Member]] = {}
         odd = self.checks.are_odd(variables).tolist()
         for i, variable in enumerate(variables):
@@ -175,9 +175,8 @@ class Columns:
             if reason is not None:
                 self.skipped[i] = reason
                 return None
-        dataset = self.study.dataset
-        is_part = len(dataset) < self.columns.n_rows
-        return kernel.take(dataset.rows.positions) if is_part else kernel
+        rows = self.study.dataset.kept
+        return kernel if rows is None else kernel.take(rows)
 
     def _tests_of(self, pattern: bytes, members: list[Member]) -> tuple[IntArray, Any]:
         """Test columns that lack the same rows; return the places of those tested, and tests."""

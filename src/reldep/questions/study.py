@@ -340,8 +340,8 @@ def read_study(
     variables = dict(dataset.variables)
     covariates = [variables.pop(name) for name in held]
     kernels = {name: as_kernel(specs[name], variable) for name, variable in variables.items()}
-    if dataset.n_dropped:
-        kernels = {name: kernel.take(dataset.rows.positions) for name, kernel in kernels.items()}
+    if dataset.kept is not None:
+        kernels = {name: kernel.take(dataset.kept) for name, kernel in kernels.items()}
     study = Study(
         dataset=replace(dataset, variables=variables),
         kernels=kernels,
