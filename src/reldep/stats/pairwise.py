@@ -196,33 +196,22 @@ class Scale(NamedTuple):
     value: Callable[[FloatArray], FloatArray]
     slope: Callable[[FloatArray], FloatArray]
 
-    def relative(self, t: FloatArray, s: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the slopes at t and s divided by the slope of the secant between them."""
-        step = t - s
+    def relative(self, both: FloatArray) -> FloatArray:
+        """Return the slopes at two rows of values divided by those of the secants between them."""
+        step, rise = both[0] - both[1], np.subtract(*self.value(both))
         equal = np.abs(step) < EDGE
-        rise = self.value(t) - self.value(s)
-        secant = np.where(equal, self.slope((t + s) / 2), rise / np.where(equal, 1.0, step))
-        return self.slope(t) / secant, self.slope(s) / secant
+        middle = self.slope((both[0] + both[1]) / 2)
+        return self.slope(both) / np.where(equal, middle, rise / np.where(equal, 1.0, step))
 
 
 PLAIN = Scale(lambda t: t, np.ones_like)
-# The base scale and the root scale: of an HSIC, and of a measure up to 1.
-OF_HSIC = (PLAIN, Scale(np.sqrt, lambda t: 0.5 / np.sqrt(t)))
+# The base scale, the root scale and the measure itself: of an HSIC, and of a measure up to 1.
+OF_HSIC = (PLAIN, Scale(np.sqrt, lambda t: 0.5 / np.sqrt(t)), PLAIN)
 BOUNDED = (
     Scale(np.arctanh, lambda t: 1.0 / (1.0 - t * t)),
     Scale(lambda t: np.arctanh(np.sqrt(t)), lambda t: 0.5 / (np.sqrt(t) * (1.0 - t))),
+    PLAIN,
 )
-
-
-class Moments(NamedTuple):
-    """Per difference: variances on three scales, second components on two, and the kurtosis."""
-
-    plain: FloatArray
-    base: FloatArray
-    root: FloatArray
-    second: FloatArray
-    second_base: FloatArray
-    kurtosis: FloatArray
 
 
 def differences(
@@ -245,73 +234,63 @@ def differences(
         null, here = (joined(*(getattr(side, name) for side in sides)) for name in ("null", "here"))
         df = np.full(len(first), found.units.most_df)
         return Tests(sides[0].estimate, null, here, df, sides[0].kurtosis)
-    k, moments = found.units.excess, _moments(found, first, second)
-    null = np.minimum(
-        moments.base - k * moments.second_base, moments.root - k * moments.second_base / 2
+    scales = BOUNDED if found.is_bounded else OF_HSIC
+    if not found.units.is_small:
+        scales = (PLAIN, PLAIN, PLAIN)
+    both = levels(found, first, second)
+    slopes = np.array([scale.relative(both) for scale in scales])
+    (V_base, V_root, V), kurtosis = _moments(found, first, second, slopes)
+    own, (a, b), k = found.second_variances, slopes[0], found.units.excess
+    crossed = found.second(first, second)
+    C = own[first] + own[second] - 2.0 * crossed
+    C_base = a * a * own[first] + b * b * own[second] - 2.0 * a * b * crossed
+    null = np.maximum(np.minimum(V_base - k * C_base, V_root - k * C_base / 2), C)
+    here = np.maximum(V - k * C, C)
+    variances, unknown = (
+        found.jackknife_variances,
+        found.is_unknown[first] | found.is_unknown[second],
     )
-    null = np.maximum(null, moments.second)
-    here = np.maximum(moments.plain - k * moments.second, moments.second)
-    own, unknown = found.jackknife_variances, found.is_unknown[first] | found.is_unknown[second]
-    tie = (moments.plain <= ROUNDING * (own[first] + own[second])) & ~unknown
-    estimate = found.values[first] - found.values[second]
-    estimate, null, here = (np.where(tie, 0.0, part) for part in (estimate, null, here))
-    null, here = (np.where(unknown, np.inf, part) for part in (null, here))
-    df = found.df(moments.kurtosis, is_pooled=is_pooled)
-    return Tests(estimate, null, here, df, moments.kurtosis)
+    tie = (ROUNDING * (variances[first] + variances[second]) >= V) & ~unknown
+    estimate = np.where(tie, 0.0, found.values[first] - found.values[second])
+    null = np.where(unknown, np.inf, np.where(tie, 0.0, null))
+    here = np.where(unknown, np.inf, np.where(tie, 0.0, here))
+    return Tests(estimate, null, here, found.df(kurtosis, is_pooled=is_pooled), kurtosis)
 
 
-def levels(found: Estimates, first: IntArray, second: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Return both dependences on a scale from 0 to 1, a little away from its ends."""
-    common = np.sqrt(found.scale[first] * found.scale[second])
-    t, s = (inside(found.values[side] / common, found.n) for side in (first, second))
-    return t, s
+def levels(found: Estimates, first: IntArray, second: IntArray) -> FloatArray:
+    """Return both dependences on a scale from 0 to 1, a little away from its ends; shape (2, P).
 
-
-def inside(values: FloatArray, n: int | FloatArray) -> FloatArray:
-    """Move dependences a little away from 0 and 1, where the slopes of scales are infinite."""
+    The slopes of scales are infinite there.
+    """
+    n, common = found.n, np.sqrt(found.scale[first] * found.scale[second])
+    values = np.array([found.values[first], found.values[second]]) / common
     moved = (np.maximum(values, 0.0) + 1.0 / n) / (1.0 + 2.0 / n)
     return np.clip(moved, EDGE, 1.0 - EDGE)
 
 
-def _moments(found: Estimates, first: IntArray, second: IntArray) -> Moments:
-    """Sum over the units, a few thousand pairs at a time."""
-    own = found.second_variances
-    crossed = found.second(first, second)
+def _moments(
+    found: Estimates, first: IntArray, second: IntArray, slopes: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the jackknife variances of weighted differences, and the kurtosis of the first ones.
 
-    def component(a: FloatArray | float, b: FloatArray | float) -> FloatArray:
-        part = a * a * own[first] + b * b * own[second] - 2.0 * a * b * crossed
-        return np.asarray(part)
-
-    slopes: list[tuple[FloatArray, FloatArray]] = []
-    if found.units.is_small:
-        t, s = levels(found, first, second)
-        slopes = [scale.relative(t, s) for scale in (BOUNDED if found.is_bounded else OF_HSIC)]
-    sums = np.empty((4, len(first)))
-    for run in runs(len(first), found.n):
+    Parameters
+    ----------
+    found : Estimates
+    first, second : ndarray of int, shape (P,)
+    slopes : ndarray, shape (scales, 2, P)
+        The weights of both dependences on every scale.
+    """
+    n, sums, fourth = found.n, np.empty((len(slopes), len(first))), np.empty(len(first))
+    for run in runs(len(first), n):
         one, two = found.deviations[first[run]], found.deviations[second[run]]
-        plain = one - two
-        base, root = (
-            (a[run, None] * one - b[run, None] * two for a, b in slopes)
-            if slopes
-            else (plain, plain)
-        )
-        squares = base * base
-        sums[0, run] = np.einsum("ij,ij->i", plain, plain)
-        sums[1, run] = squares.sum(axis=1)
-        sums[2, run] = np.einsum("ij,ij->i", root, root)
-        sums[3, run] = np.einsum("ij,ij->i", squares, squares)
-    n = found.n
+        for k, (a, b) in enumerate(slopes[:, :, run, None]):
+            squares = np.square(a * one - b * two)
+            sums[k, run] = squares.sum(axis=1)
+            if k == 0:
+                fourth[run] = np.einsum("ij,ij->i", squares, squares)
     kurtosis = np.full(len(first), 3.0)
-    np.divide(n * sums[3], sums[1] ** 2, out=kurtosis, where=sums[1] > 0)
-    plain, base, root = (n - 1) / n * sums[:3]
-    return Moments(
-        plain,
-        base,
-        root,
-        component(1.0, 1.0),
-        component(*slopes[0]) if slopes else component(1.0, 1.0),
-        kurtosis,
-    )
+    np.divide(n * fourth, sums[0] ** 2, out=kurtosis, where=sums[0] > 0)
+    return (n - 1) / n * sums, kurtosis
 
 
 def contrast(found: Estimates, weights: FloatArray) -> Test:

@@ -69,8 +69,8 @@ def all_differences(found: Estimates) -> Pairwise:
         chosen = np.linspace(0, len(kept) - 1, min(len(kept), 20_000)).astype(np.int64)
         some = kept[chosen]
         rows = found.deviations[first[some]] - found.deviations[second[some]]
-        t, s = levels(found, first[kept], second[kept])
-        lift[kept], df[kept] = lift_variances(tests.null[kept], df[kept], (t + s) / 2, rows)
+        level = levels(found, first[kept], second[kept]).mean(axis=0)
+        lift[kept], df[kept] = lift_variances(tests.null[kept], df[kept], level, rows)
     null, here = lift * tests.null, lift * tests.here
     return Pairwise(tests.estimate, null, here, df, tests.kurtosis, first, second)
 
