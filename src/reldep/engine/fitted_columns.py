@@ -64,6 +64,7 @@ class Ready:
         *,
         own_units: bool,
         is_followed: bool = True,
+        is_one_by_one: bool = False,
     ) -> Ready:
         """Fit one kernel to each variable.
 
@@ -76,14 +77,17 @@ class Ready:
             normalised measures do not see.
         is_followed : bool
             Whether bandwidths that the data choose are followed.
+        is_one_by_one : bool
+            Whether compiled code takes no columns; it is not loaded for a few.
         """
         groups: dict[Kernel, list[int]] = {}
-        few = len(variables) < SIZES.scan_columns and len(variables[0]) <= SIZES.dense_rows
+        is_short = len(variables) < SIZES.scan_columns and len(variables[0]) <= SIZES.dense_rows
         alone = []
         for i, (kernel, variable) in enumerate(zip(kernels, variables, strict=True)):
             known = type(kernel) in (Gaussian, Laplace) or kernel == Distance()
             if (
-                few
+                is_one_by_one
+                or is_short
                 or not known
                 or not isinstance(variable, Numeric)
                 or variable.values.shape[1] != 1

@@ -9,28 +9,22 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.engine.bandwidths import followed_bandwidths, moved_influence
 from reldep.engine.blocks import LEAST_BLOCKS, SMALLEST_AUTO, Blocks, seconds_of_pair
-from reldep.engine.centred import (
-    centre,
-    check_held,
-    conditional_means,
-    hsic_of,
-    is_constant,
-    is_held,
-)
+from reldep.engine.centred import centre, conditional_means, hsic_of, is_constant, is_held
 from reldep.engine.choose import SIZES, as_engine, choose
-from reldep.engine.dense import Dense
 from reldep.engine.fitted_columns import Ready
 from reldep.engine.influence import compute_influence
 from reldep.engine.threads import at_work
 from reldep.exceptions import InputError
 from reldep.kernels.custom import FittedPrecomputed
+from reldep.kernels.points import row_runs
 from reldep.kernels.program import evaluate
 from reldep.system import available_cores, on_all_cores
 
@@ -38,8 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from reldep.data.variables import BoolArray, FloatArray, IntArray, Variable
-    from reldep.engine.bandwidths import Followed
-    from reldep.engine.centred import Places
     from reldep.engine.fitted_columns import Columns
     from reldep.kernels.base import FittedKernel, Kernel
 
@@ -78,7 +70,7 @@ class Batch:
         return replace(self, means=self.means[chosen], moves=self.moves[chosen])
 
 
-def held(kernel: FittedKernel) -> FittedKernel:
+def held(kernel: FittedKernel) -> FittedPrecomputed:
     """Return the whole matrix of a kernel, with those that its bandwidths need, evaluated once."""
     widths = kernel.bandwidths()
     parts = [part for width in widths for part in (width.slope, width.score)]
@@ -92,7 +84,9 @@ class Batches:
 
     Parameters
     ----------
-    fixed : sequence of FittedKernel
+    fixed : mapping of str to FittedKernel
+    engine : str or engine, default "dense"
+        With "dense", whole matrices of the fixed variables are held.
     own_units : bool, default False
         As for `Ready`.
     n_threads : int, optional
@@ -101,55 +95,67 @@ class Batches:
 
     def __init__(
         self,
-        fixed: Sequence[FittedKernel],
+        fixed: Mapping[str, FittedKernel],
+        engine: Any = "dense",
         *,
         own_units: bool = False,
         n_threads: int | None = None,
     ) -> None:
-        self._own_units, self._n_threads = own_units, n_threads or available_cores()
-        self._kernels = [held(kernel) for kernel in fixed]
-        self.n = len(fixed[0])
-        every = slice(0, self.n)
-        self._fixed = np.array([centre(kernel(every, every)) for kernel in self._kernels])
-        self.hsics = hsic_of(np.einsum("aij,bij->ab", self._fixed, self._fixed), self.n)
-        pairs = [(j, j) for j in range(len(fixed))]
-        self._followed = followed_bandwidths(self._kernels, pairs)
-        self.own_means, self.own_moves, _ = self._multiplied(self._kernels, pairs, self._followed)
-        slopes = [one.bandwidth.slope(every, every) for one in self._followed]
-        self._slopes = np.array(slopes).reshape(-1, self.n, self.n)
+        self._engine, self._own_units = engine, own_units
+        self._n_threads = n_threads or available_cores()
+        self._is_held = isinstance(engine, str) and engine == "dense"
+        self._fixed = {name: held(one) if self._is_held else one for name, one in fixed.items()}
+        names = list(fixed)
+        self.n = len(fixed[names[0]])
+        pairs = [(name, name) for name in names]
+        further = list(combinations(names, 2))
+        found = compute_influence(self._fixed, pairs, engine, bandwidths=True, means=further)
+        self.hsics = np.array([[found.hsic((a, b)) for b in names] for a in names])
+        self.own_means, self.own_moves = found.values, found.bandwidth_psi
+
+    @cached_property
+    def _tables(self) -> tuple[FloatArray, FloatArray, list[tuple[int, FloatArray]]]:
+        """Centred matrices of the fixed variables; slopes of bandwidths; their leverages.
+
+        With each leverage goes the number of its variable.
+        """
+        every, slopes, leverages = slice(0, self.n), np.empty((0, self.n, self.n)), []
+        for i, kernel in enumerate(self._fixed.values()):
+            for one in kernel.bandwidths():
+                slopes = np.concatenate([slopes, one.slope(every, every)[None]])
+                means = one.score(every, every).sum(axis=1) / (self.n - 1)
+                leverages.append((i, one.leverage(means)))
+        matrices = [centre(kernel(every, every)) for kernel in self._fixed.values()]
+        return np.array(matrices), slopes, leverages
 
     def batch(self, kernels: Sequence[Kernel], variables: Sequence[Variable]) -> Batch:
         """Compute A for some variables, each with a kernel that is fitted to it."""
-        return self.finish(Ready.of(kernels, variables, own_units=self._own_units))
+        ready = Ready.of(
+            kernels, variables, own_units=self._own_units, is_one_by_one=not self._is_held
+        )
+        return self.finish(ready)
 
     def finish(self, ready: Ready) -> Batch:
-        """Compute A for variables on the rows of the fixed ones."""
-        n, m, f = ready.n, self.n, len(self._fixed)
-        made, sizes = Batch(np.empty((n, f + 1, m)), np.empty((n, f + 1, m))), np.empty(n)
+        """Compute A for variables on the rows of the fixed ones; NaN for one that has none."""
+        made = Batch(*np.full((2, ready.n, len(self._fixed) + 1, self.n), np.nan))
         for members, columns in ready.plain:
-            sizes[members] = self._compile(columns, members, made)
-        pairs = [*((j, f) for j in range(f)), (f, f)]
+            self._compile(columns, members, made)
+        # A name that no fixed variable has.
+        own = "".join(self._fixed) + "'"
+        pairs = [*((own, name) for name in self._fixed), (own, own)]
         for i, fitted in ready.alone.items():
-            kernels = [*self._kernels, fitted]
-            followed = followed_bandwidths(kernels, pairs)
-            made.means[i], made.moves[i], own = self._multiplied(kernels, pairs, followed)
-            sizes[i] = own[-1]
-        made.means[is_constant(made.means[:, -1].mean(axis=1), sizes)] = 0.0
+            with suppress(InputError):  # values that cannot be added up: skipped in a scan
+                every = {**self._fixed, own: fitted}
+                found = compute_influence(every, pairs, self._engine, bandwidths=True)
+                made.means[i], made.moves[i] = found.values, found.bandwidth_psi
         return made
 
-    def _multiplied(
-        self, kernels: Sequence[FittedKernel], pairs: Places, followed: Sequence[Followed]
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return conditional means of pairs, what bandwidths add, and the sizes of kernels."""
-        found = Dense().products(kernels, pairs, (), followed)
-        moves = moved_influence(followed, pairs, self.n)
-        return conditional_means(found.q), moves, found.sizes
-
-    def _compile(self, columns: Columns, members: IntArray, made: Batch) -> FloatArray:
-        """Send plain columns through compiled code; return the sizes of their kernel values."""
+    def _compile(self, columns: Columns, members: IntArray, made: Batch) -> None:
+        """Send plain columns through compiled code."""
         from reldep.engine.loops import scan_columns
 
-        n, m, f, e = len(members), self.n, len(self._fixed), len(self._slopes)
+        fixed, slopes, leverages = self._tables
+        n, m, f, e = len(members), self.n, len(fixed), len(slopes)
         q, moved, sizes = np.empty((n, f + 1, m)), np.empty((n, e + f + 1)), np.empty(n)
 
         def work(run: slice) -> None:
@@ -157,31 +163,31 @@ class Batches:
                 columns.values[run],
                 columns.function,
                 columns.widths[run],
-                self._fixed,
-                self._slopes,
+                fixed,
+                slopes,
                 columns.leverage is not None,
                 q[run],
                 moved[run],
                 sizes[run],
             )
 
-        step = max(1, min(64, n // self._n_threads))
-        runs = [slice(start, start + step) for start in range(0, n, step)]
+        runs = row_runs(n, 1, max(1, min(64, n // self._n_threads)))
         if self._n_threads > 1:
             on_all_cores(work, runs)
         else:
             for run in runs:
                 work(run)
-        made.means[members] = conditional_means(q)
-        slopes, moves = hsic_of(moved, m), np.zeros((n, f + 1, m))
-        for slope, one in zip(slopes.T, self._followed, strict=False):
-            moves[:, one.variable] += np.multiply.outer(slope, one.leverage)
+        means = conditional_means(q)
+        means[is_constant(means[:, -1].mean(axis=1), sizes)] = 0.0
+        made.means[members] = means
+        change, moves = hsic_of(moved, m), np.zeros((n, f + 1, m))
+        for own, (variable, leverage) in zip(change.T, leverages, strict=False):
+            moves[:, variable] += np.multiply.outer(own, leverage)
         if columns.leverage is not None:
             # With itself a variable has the bandwidth in both of its kernels.
-            slopes[:, -1] *= 2.0
-            moves += slopes[:, e:, None] * columns.leverage[:, None, :]
+            change[:, -1] *= 2.0
+            moves += change[:, e:, None] * columns.leverage[:, None, :]
         made.moves[members] = moves
-        return sizes
 
 
 class BlockBatches:
@@ -189,7 +195,7 @@ class BlockBatches:
 
     Parameters
     ----------
-    fixed : sequence of FittedKernel
+    fixed : mapping of str to FittedKernel
     blocks : ndarray of int, shape (m,)
         The block of every row.
     own_units : bool
@@ -202,7 +208,7 @@ class BlockBatches:
     """
 
     def __init__(
-        self, fixed: Sequence[FittedKernel], blocks: IntArray, *, own_units: bool = False
+        self, fixed: Mapping[str, FittedKernel], blocks: IntArray, *, own_units: bool = False
     ) -> None:
         self._fixed, self._own_units = fixed, own_units
         self.sizes = np.bincount(blocks)
@@ -215,7 +221,8 @@ class BlockBatches:
         self.own_moves = np.zeros_like(self.own_means)
 
     def _on(self, rows: IntArray) -> Batches:
-        return Batches([kernel.take(rows) for kernel in self._fixed], n_threads=1)
+        taken = {name: kernel.take(rows) for name, kernel in self._fixed.items()}
+        return Batches(taken, n_threads=1)
 
     def _over_blocks(self, work: Callable[[IntArray], FloatArray]) -> list[FloatArray]:
         with at_work(available_cores()) as results:
@@ -230,53 +237,6 @@ class BlockBatches:
 
         means = np.stack(self._over_blocks(work), axis=2)
         return Batch(means, np.zeros_like(means), self.sizes)
-
-
-class EngineBatches:
-    """The same for more observations than whole matrices can be held of, or by another engine.
-
-    Parameters
-    ----------
-    fixed : mapping of str to FittedKernel
-    engine : str or engine
-    own_units : bool
-        As for `Batches`.
-    """
-
-    def __init__(
-        self, fixed: Mapping[str, FittedKernel], engine: Any = "auto", *, own_units: bool = False
-    ) -> None:
-        self._fixed, self._engine, self._own_units = dict(fixed), engine, own_units
-        names = list(fixed)
-        self.n = len(fixed[names[0]])
-        pairs = [(name, name) for name in names]
-        further = [(a, b) for i, a in enumerate(names) for b in names[:i]]
-        found = compute_influence(fixed, pairs, engine, bandwidths=True, means=further)
-        self.hsics = np.array([[found.hsic((a, b)) for b in names] for a in names])
-        self.own_means, self.own_moves = found.values, found.bandwidth_psi
-
-    def batch(
-        self,
-        kernels: Sequence[Kernel],
-        variables: Sequence[Variable],
-    ) -> Batch:
-        """Compute A for some variables, one after another; NaN for one that has none."""
-        means, moves = np.full((2, len(variables), len(self._fixed) + 1, self.n), np.nan)
-        # A name that no fixed variable has.
-        own = "".join(self._fixed) + "'"
-        pairs = [*((own, name) for name in self._fixed), (own, own)]
-        for i, (kernel, variable) in enumerate(zip(kernels, variables, strict=True)):
-            fitted = kernel.fit(variable)
-            fitted = fitted.in_own_unit() if self._own_units else fitted
-            with suppress(InputError):  # values that cannot be added up: skipped in a scan
-                found = compute_influence(
-                    {**self._fixed, own: fitted},
-                    pairs,
-                    self._engine,
-                    bandwidths=True,
-                )
-                means[i], moves[i] = found.values, found.bandwidth_psi
-        return Batch(means, moves)
 
 
 def deal_for_scan(
@@ -337,18 +297,13 @@ def make_batches(
     *,
     blocks: IntArray | None = None,
     own_units: bool = False,
-) -> Batches | EngineBatches | BlockBatches:
+) -> Batches | BlockBatches:
     """Hold whole matrices of the fixed variables where that is possible and allowed.
 
     `blocks` are those of every row, if blocks of rows are used.
     """
-    kernels = tuple(fixed.values())
-    by_name = isinstance(engine, str) and engine in ("auto", "dense")
     if blocks is not None:
-        found: Any = BlockBatches(kernels, blocks, own_units=own_units)
-    elif by_name and (engine == "dense" or len(kernels[0]) <= SIZES.dense_rows):
-        found = Batches(kernels, own_units=own_units)
-    else:
-        found = EngineBatches(fixed, engine, own_units=own_units)
-    check_held([(name, name) for name in fixed], found.own_means)
-    return found  # type: ignore[no-any-return]
+        return BlockBatches(fixed, blocks, own_units=own_units)
+    n = len(next(iter(fixed.values())))
+    is_small = isinstance(engine, str) and engine == "auto" and n <= SIZES.dense_rows
+    return Batches(fixed, "dense" if is_small else engine, own_units=own_units)

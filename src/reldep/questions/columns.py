@@ -42,13 +42,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from reldep.data.variables import BoolArray, IntArray, Variable
-    from reldep.engine.scan import Batches, BlockBatches, EngineBatches
+    from reldep.engine.scan import Batches, BlockBatches
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import Kernel
 
     #: The place of a column, its kernel and its values.
     Member = tuple[int, Kernel, Variable]
-    AnyBatches = Batches | EngineBatches | BlockBatches
+    AnyBatches = Batches | BlockBatches
 
 NO_GAPS = np.zeros(1, dtype=bool)
 

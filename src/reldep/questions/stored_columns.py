@@ -46,7 +46,8 @@ class ColumnsWork:
         return found
 
     def _row(self, frame: pl.DataFrame, block: Block) -> Row:
-        batches, f = Batches(block.kernels, n_threads=1), len(block.kernels)
+        fixed = dict(zip(self.fixed.kernels, block.kernels, strict=True))
+        batches, f = Batches(fixed, n_threads=1), len(fixed)
         variables, _ = complete_variables({name: frame[name] for name in self.kernels})
         means = np.zeros((len(variables), f + 1))
         # A column that does not vary in the block has an HSIC of 0 there.

@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reldep.data.variables import BoolArray, FloatArray, IntArray
-    from reldep.engine.scan import Batch, Batches, BlockBatches, EngineBatches
+    from reldep.engine.scan import Batch, Batches, BlockBatches
     from reldep.stats.estimates import Estimates
     from reldep.stats.pairwise import Test
 
 
 def batch_estimates(
-    batches: Batches | EngineBatches | BlockBatches,
+    batches: Batches | BlockBatches,
     batch: Batch,
     measure: str,
     fixed_names: Sequence[str],
