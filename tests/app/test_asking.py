@@ -287,6 +287,18 @@ def test_file_that_cannot_be_read_as_it_is_can_be_read_otherwise(visitor, plants
     assert "grün" in page
 
 
+def test_page_shows_no_other_file_than_the_one_that_was_read(visitor, plants):
+    """A refused upload leaves the file before, and says so; one that was taken replaces it."""
+    visitor.give("plants.csv", plants)
+    refused = visitor.upload("plants.docx", "x").text
+    assert complaints(refused)[0].endswith("The page still shows plants.csv.")
+    assert "60 rows" in refused
+    page = visitor.do("/reading", encoding="utf-16", header="yes")
+    assert complaints(page)
+    assert "60 rows" not in page
+    assert "plants.csv could not be read as it is" in page
+
+
 def test_texts_need_a_place_of_their_own(visitor):
     words = ["root", "leaf", "stem", "bud", "seed"]
     rows = "\n".join(f"{i % 4},{words[i % 5]} {words[i % 3]},{i % 7}" for i in range(40))

@@ -183,6 +183,8 @@ class Task:
         what is to be done next.
     seconds : float
         The most it may take.
+    fail : callable, optional
+        Called before the job counts as failed.
     """
 
     def __init__(
@@ -192,6 +194,7 @@ class Task:
         work: Mapping[str, Any],
         finish: Callable[[Any], Callable[[], None] | None],
         seconds: float,
+        fail: Callable[[], None] = lambda: None,
     ) -> None:
         self.kind = kind
         self.state = RUNNING
@@ -200,6 +203,7 @@ class Task:
         self.done = self.total = 0
         self.began = time.monotonic()
         self._worker, self._work, self._finish, self._seconds = worker, work, finish, seconds
+        self._fail = fail
         self._thread = threading.Thread(target=self._run, daemon=True, name=f"reldep {kind}")
         self._thread.start()
 
@@ -224,6 +228,7 @@ class Task:
                 self.state = DONE
         except WorkerError as error:
             if self.state == RUNNING:
+                self._fail()
                 self.error, self.remedies, self.state = str(error), error.remedies, FAILED
         except InputError as error:
             # What was to follow cannot be asked.

@@ -171,7 +171,8 @@ async def _upload(request: Request) -> Response:
             raise too_large(most)
         await session.store(name, request.stream(), most, add=add == "1")
     except InputError as error:
-        return await _answered(session, _failing(str(error)))
+        kept = f" The page still shows {', '.join(session.names)}." if session.table else ""
+        return await _answered(session, _failing(f"{error}{kept}"))
     return await _answered(session, session.read)
 
 

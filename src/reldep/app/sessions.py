@@ -236,7 +236,13 @@ class Session:
             "files": self.names,
             "reading": self.choices.how_to_read(),
         }
-        self.job = Task(self.worker, "read", work, self._have_read, READING_SECONDS)
+        self.job = Task(
+            self.worker, "read", work, self._have_read, READING_SECONDS, self._have_not_read
+        )
+
+    def _have_not_read(self) -> None:
+        # What was read before is not what these files and options say.
+        self.table = None
 
     def _have_read(self, table: dict[str, Any]) -> Callable[[], None]:
         self.table = table
@@ -323,6 +329,8 @@ class Session:
     def stop(self) -> None:
         """Stop the work, and what was to follow it."""
         self.again = []
+        if self.is_reading:
+            self._have_not_read()
         self.cancel()
 
     def saved(self) -> dict[str, Any]:

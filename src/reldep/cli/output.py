@@ -155,7 +155,15 @@ def _print_answer(request: Request, wanted: Delivery, parts: Description, join: 
 
 
 LONGEST_EXAMPLE = 30  # characters, so that a line fits a terminal
-HEADER = ["column", "type", "missing", "different", "range or example", "kernel"]
+# What is said of a column, and whether it is a number.
+HEADER = {
+    "column": False,
+    "type": False,
+    "missing": True,
+    "different": True,
+    "range or example": False,
+    "kernel": False,
+}
 
 
 def print_description(table: Table, *, json: bool, csv: bool) -> None:
@@ -174,7 +182,7 @@ def print_description(table: Table, *, json: bool, csv: bool) -> None:
         if table.joined:
             say(f"{table.joined}\n")
         say(f"{table.name}: {counted(len(table), 'row')}, {counted(len(rows), 'column')}\n")
-        say(text_table(HEADER, [_in_words(row) for row in rows]))
+        say(text_table([*HEADER], [_in_words(row) for row in rows], [*HEADER.values()]))
         notes = table.notes_about(list(table.columns))
         if notes:
             say("\n" + "\n".join(map(in_shell, notes)))

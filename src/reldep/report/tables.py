@@ -125,7 +125,8 @@ def plain_text(parts: Description) -> str:
     is_long = parts.table.order is not None
     # Twenty rows fit on a screen; data frames and files have all.
     table = parts.table.by_weight().top(20) if is_long else parts.table
-    lines = [parts.sentence, "", text_table([c.name for c in table.columns], table.rows)]
+    names, numeric = zip(*((c.name, c.is_numeric) for c in table.columns), strict=True)
+    lines = [parts.sentence, "", text_table(names, table.rows, numeric)]
     if len(table) < len(parts.table):
         which = table.shown.format(n=len(table), all=len(parts.table))
         lines += [f"{which} to_frame() and --csv give all."]
