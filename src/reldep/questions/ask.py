@@ -14,7 +14,6 @@ from reldep.arguments import F, Interface
 from reldep.checks import Beside, cautions_about
 from reldep.data.checks import check_count, repeated
 from reldep.data.frames import frame_library, native_name
-from reldep.data.rows import TimeOrder
 from reldep.data.selectors import parse_named
 from reldep.exceptions import InputError, InputTypeError, ReldepWarning
 from reldep.files.read import as_table
@@ -261,21 +260,6 @@ def complete(options: Mapping[str, Any]) -> dict[str, Any]:
         least = int(np.ceil(20 / (1.0 - found.get("confidence_level", 0.95))))
         check_count("n_simulations", found["n_simulations"], at_least=least)
     return found
-
-
-def check_lag(lag: Any, n: int, time: TimeOrder | None = None) -> None:
-    """Raise if a lag is not a whole number below n, or rows are not in the order of time."""
-    if lag is None:
-        return
-    if time is not None and not time.is_sorted:
-        words = f"`max_lag={lag!r}` needs rows in the order of time, but {time.column!r} is not in"
-        raise InputError(f"{words} order; sort the rows by it, or ask about one of several series.")
-    is_whole = isinstance(lag, (int, np.integer)) and not isinstance(lag, bool)
-    if not (is_whole and 0 <= lag < n) and not (isinstance(lag, str) and lag == "auto"):
-        raise InputError(
-            f"`max_lag={lag!r}` does not fit {n} observations; pass a whole number below {n}, or "
-            "`max_lag='auto'`."
-        )
 
 
 def name_variables(

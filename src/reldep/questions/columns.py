@@ -30,7 +30,7 @@ from reldep.files.wide_columns import READ_BYTES, WideColumns, columns_of
 from reldep.kernels.choosing import as_kernel, assign
 from reldep.questions.ask import name_variables, read_variables
 from reldep.questions.covariates import columns_left
-from reldep.questions.stored_columns import StoredBatches
+from reldep.questions.stored import StoredBatches
 from reldep.questions.study import Study, read_study
 from reldep.results.answer import Provenance
 from reldep.stats.scan import batch_estimates

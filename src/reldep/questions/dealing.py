@@ -15,6 +15,7 @@ from reldep.exceptions import InputError
 from reldep.files.dealt import DealtRows
 from reldep.files.table import at_once
 from reldep.questions.on_cluster import ClusterRows, active_client
+from reldep.questions.options import check_lag
 from reldep.questions.stored import StoredRows, check_group
 from reldep.stats.series import RowDependence
 from reldep.system import available_memory, bytes_of
@@ -45,42 +46,38 @@ class Deal(NamedTuple):
 
     Attributes
     ----------
+    n_blocks : int
     numbers : ndarray of int, shape (n_rows,)
-        The block of every row; -1 for a row that no block has.
+        The block of every row, -1 for a row that no block has; empty where workers draw them.
     units : ndarray of int, shape (n_rows,), or None
         The unit of every row, where rows depend on each other.
     groups : mapping of label to range
         The blocks of every group of rows.
     """
 
-    numbers: IntArray
+    n_blocks: int
+    numbers: IntArray = np.empty(0, dtype=np.int64)
     units: IntArray | None = None
     groups: Mapping[Any, range] = {}
 
     @classmethod
     def of(cls, engine: Blocks, n: int, rows: RowDependence, labels: Labels | None) -> Deal:
         """Deal n rows as they are dealt in memory, those of every group by themselves."""
-        numbers = np.full(n, -1, dtype=np.int64)
+        blocks: list[IntArray] = []
+        groups: dict[Any, range] = {}
+        units = None
         if labels is None:
-            dealing = engine.deal(n, clusters=rows.clusters, max_lag=rows.max_lag)
-            _number(numbers, dealing.blocks, 0)
-            return cls(numbers, dealing.units)
-        groups, start = {}, 0
-        for code, label in enumerate(labels.categories):
-            members = np.flatnonzero(labels.codes == code)
-            check_group(label, len(members), FEWEST_BLOCKS * FEWEST_ROWS, n)
-            stop = _number(
-                numbers, [members[own] for own in engine.deal(len(members)).blocks], start
-            )
-            groups[label], start = range(start, stop), stop
-        return cls(numbers, None, groups)
-
-
-def _number(numbers: IntArray, blocks: Sequence[IntArray], start: int) -> int:
-    """Write the number of every block to its rows, from `start` on; return the next one."""
-    for number, own in enumerate(blocks, start):
-        numbers[own] = number
-    return start + len(blocks)
+            blocks, units = engine.deal(n, clusters=rows.clusters, max_lag=rows.max_lag)
+        else:
+            for code, label in enumerate(labels.categories):
+                members, start = np.flatnonzero(labels.codes == code), len(blocks)
+                check_group(label, len(members), FEWEST_BLOCKS * FEWEST_ROWS, n)
+                blocks += [members[own] for own in engine.deal(len(members)).blocks]
+                groups[label] = range(start, len(blocks))
+        numbers = np.full(n, -1, dtype=np.int64)
+        for number, own in enumerate(blocks):
+            numbers[own] = number
+        return cls(len(blocks), numbers, units, groups)
 
 
 def stored_rows(
@@ -111,67 +108,73 @@ def stored_rows(
     """
     columns = {name: own for blocks in chosen.values() for name, own in blocks.items()}
     used = list(dict.fromkeys(name for own in columns.values() for name in own))
-    engine, n = options.get("engine", "auto"), len(table)
-    is_blocks = isinstance(engine, Blocks)
-    limit = (engine.memory if is_blocks else None) or available_memory() // IN_MEMORY
-    memory, row = bytes_of(limit), VALUE_BYTES * len(used)
-    is_named = is_blocks or engine == "blocks"
-    asked = engine.client if is_blocks else None
-    client = None if table.distributed is None else active_client(asked)
-    is_small = row * n <= memory
-    if not table.is_in_parts or (is_small and not (client is not None and is_named)):
+    asked, n = options.get("engine", "auto"), len(table)
+    engine = asked if isinstance(asked, Blocks) else Blocks(rng=options.get("rng"))
+    memory = bytes_of(engine.memory or available_memory() // IN_MEMORY)
+    needed = VALUE_BYTES * len(used) * n
+    client = None if table.distributed is None else active_client(engine.client)
+    is_wanted = client is not None and getattr(asked, "name", asked) == "blocks"
+    if not table.is_in_parts or (needed <= memory and not is_wanted):
         return table, None
     check_stored(question, options, table, used)
-    if not is_named and engine != "auto":
-        raise InputError(
-            f"`engine={engine!r}` needs the columns in memory, where they do not fit; use "
-            "`engine='blocks'`."
-        )
-    blocks = engine if is_blocks else Blocks(rng=options.get("rng"))
-    columns |= {
-        new: columns[old] for new, old in zip(options.get("names") or (), names, strict=False)
-    }
-    size = int(np.clip(memory // (16 * row), 1_000, BATCH_ROWS))
+    size = _batch_rows(used, memory)
     clusters, labels = (_labels(name, table, chosen, options, size) for name in ("clusters", "by"))
-    lag = options.get("max_lag")
-    rows = RowDependence.of(None if clusters is None else clusters.codes, None, lag, n)
-    if rows.max_lag is not None:
-        _check_in_order(table, rows.max_lag, size)
+    codes = None if clusters is None else clusters.codes
+    rows = RowDependence.of(codes, None, options.get("max_lag"), n)
+    _check_in_order(table, rows.max_lag, size)
     # Workers draw the blocks of independent rows by themselves.
-    deal, n_blocks = Deal(np.empty(0, dtype=np.int64)), blocks.number_of_blocks(n)
-    if client is None or rows.any or labels is not None:
-        deal = Deal.of(blocks, n, rows, labels)
-        n_blocks = int(deal.numbers.max()) + 1
-    share = min(SAMPLE_ROWS, SAMPLE_NUMBERS // len(used)) / n
-    seed = int(np.random.default_rng(blocks.rng or 0).integers(2**31))
+    is_drawn = client is not None and not rows.any and labels is None
+    deal = Deal(engine.number_of_blocks(n)) if is_drawn else Deal.of(engine, n, rows, labels)
+    dealt, held = _dealt(table, used, deal, engine, client, memory)
+    new_names = zip(options.get("names") or (), names, strict=False)
+    return held, StoredRows(
+        dealt,
+        {**columns, **{new: columns[old] for new, old in new_names}},
+        engine,
+        n,
+        deal.n_blocks,
+        rows,
+        n_units=0 if deal.units is None else int(deal.units.max()) + 1,
+        n_dealt=n - int((deal.numbers < 0).sum()),
+        labels=labels,
+        groups=deal.groups,
+    )
+
+
+def _batch_rows(used: Sequence[str], memory: int) -> int:
+    """Return how many rows are read at a time."""
+    return int(np.clip(memory // (16 * VALUE_BYTES * len(used)), 1_000, BATCH_ROWS))
+
+
+def _dealt(
+    table: Table,
+    used: list[str],
+    deal: Deal,
+    engine: Blocks,
+    client: Any,
+    memory: int,
+) -> tuple[DealtRows | ClusterRows, Table]:
+    """Deal the rows, and return a random part of them in memory, in random order, too."""
+    seed = int(np.random.default_rng(engine.rng or 0).integers(2**31))
+    share = min(SAMPLE_ROWS, SAMPLE_NUMBERS // len(used)) / len(table)
     dealt: DealtRows | ClusterRows
     if client is not None:
-        dealt = ClusterRows(client, table.distributed, used, n_blocks, seed, deal)
+        dealt = ClusterRows(client, table.distributed, used, seed, deal)
         sample, noun = dealt.sample(share), "random row"
         places = np.arange(sample.height)
     else:
+        is_sampled = np.random.default_rng(seed).random(len(table)) < share
+        frames = table.parts(used, _batch_rows(used, memory))
         # Two parts are in memory at a time; a part is two copies while it is read.
-        n_parts = min(n_blocks, ceil(8 * row * n / memory))
-        is_sampled = np.random.default_rng(seed).random(n) < share
-        dealt = DealtRows(table.parts(used, size), deal.numbers, n_parts, is_sampled, deal.units)
+        needed = 8 * VALUE_BYTES * len(used) * len(table)
+        n_parts = min(deal.n_blocks, ceil(needed / memory))
+        dealt = DealtRows(frames, deal.numbers, n_parts, is_sampled, deal.units)
         sample, noun, places = dealt.sample, "row", np.flatnonzero(is_sampled)
         places = places if table.positions is None else table.positions[places]
     # A kernel that looks at the first rows looks at random ones.
     order = np.random.default_rng(seed).permutation(sample.height)
-    stored = StoredRows(
-        dealt,
-        columns,
-        blocks,
-        n,
-        n_blocks,
-        rows,
-        0 if deal.units is None else int(deal.units.max()) + 1,
-        n - int((deal.numbers < 0).sum()),
-        labels,
-        deal.groups,
-    )
     held = _in_memory(table, sample[order])
-    return replace(held, row_names=(noun, places[order].tolist())), stored
+    return dealt, replace(held, row_names=(noun, places[order].tolist()))
 
 
 def _labels(
@@ -200,21 +203,16 @@ def _labels(
     return found
 
 
-def _check_in_order(table: Table, lag: int | str, size: int) -> None:
+def _check_in_order(table: Table, lag: int | str | None, size: int) -> None:
     """Raise InputError if a column shows that rows are not in the order of time."""
     import polars as pl
 
     dates = table.dates
-    if not dates or not table.is_in_parts:
+    if lag is None or not dates:
         return
     every = ceil(len(table) / ORDERED_ROWS)
     some = pl.concat([part.gather_every(every) for part in table.parts(dates, size)])
-    time = _in_memory(table, some).time_order()
-    if time is not None and not time.is_sorted:
-        raise InputError(
-            f"`max_lag={lag!r}` needs rows in the order of time, but {time.column!r} is not in "
-            "order; sort the rows by it, or ask about one of several series."
-        )
+    check_lag(lag, len(table), _in_memory(table, some).time_order())
 
 
 def _in_memory(table: Table, frame: pl.DataFrame) -> Table:
@@ -237,6 +235,12 @@ def check_stored(
 ) -> None:
     """Raise InputError if a question, an option or a column needs all rows in memory."""
     way_out = "Ask about a part of the rows, with `where` of reldep.read."
+    engine = getattr(options.get("engine"), "name", options.get("engine", "auto"))
+    if engine not in ("auto", "blocks"):
+        raise InputError(
+            f"`engine={options['engine']!r}` needs the columns in memory, where they do not fit; "
+            "use `engine='blocks'`."
+        )
     refused = {
         "paper_test()": question == "paper_test",
         "`missing='drop'` of scan()": question == "scan" and options["missing"] == "drop",

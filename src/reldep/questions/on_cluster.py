@@ -35,7 +35,6 @@ class ClusterRows:
     data : dask.dataframe.DataFrame
     names : list of str
         The columns that are used.
-    n_blocks : int
     seed : int
         Of the random block of every row.
     deal : Deal
@@ -48,7 +47,6 @@ class ClusterRows:
     client: Any
     data: Any
     names: list[str]
-    n_blocks: int
     seed: int
     deal: Deal
     sums: list[int] = field(default_factory=list)
@@ -61,17 +59,17 @@ class ClusterRows:
         """
         from dask.delayed import delayed
 
-        own, settings = self.data[self.names], (self.n_blocks, self.seed, self.deal)
+        own, settings, n_blocks = self.data[self.names], (self.seed, self.deal), self.deal.n_blocks
         starts = [0, 0]
         if len(self.deal.numbers):
             starts = np.cumsum([0, *own.map_partitions(len).compute()]).tolist()
         dealt = own.map_partitions(
             _deal, delayed((*settings, starts)), meta=_deal(own._meta, (*settings, [0, 0]))
         )
-        shuffled = dealt.shuffle(BLOCK, npartitions=max(1, min(self.n_blocks, own.npartitions)))
+        shuffled = dealt.shuffle(BLOCK, npartitions=max(1, min(n_blocks, own.npartitions)))
         parts = self._computed([delayed(_on_blocks)(one, work) for one in shuffled.to_delayed()])
         made = {number: one for part in parts for number, one in part.items()}
-        return [made.get(number) for number in range(self.n_blocks)]
+        return [made.get(number) for number in range(n_blocks)]
 
     def sample(self, share: float) -> pl.DataFrame:
         """Return a random share of the rows."""
@@ -103,13 +101,13 @@ class ClusterRows:
 
 def _deal(part: Any, settings: Any, partition_info: Any = None) -> Any:
     """Give every row of a partition its block, its unit, its place in the data, and its hash."""
-    n_blocks, seed, deal, starts = settings
+    seed, deal, starts = settings
     number = 0 if partition_info is None else partition_info["number"]
     place, hashes = _places(part, number)
     beside = {PLACE: place, HASH: hashes}
     if not len(deal.numbers):
         rng = np.random.default_rng([seed, number])
-        return part.assign(**{BLOCK: rng.integers(n_blocks, size=len(part))}, **beside)
+        return part.assign(**{BLOCK: rng.integers(deal.n_blocks, size=len(part))}, **beside)
     rows = slice(starts[number], starts[number + 1])
     if deal.units is not None:
         beside[UNIT] = deal.units[rows]

@@ -10,6 +10,7 @@ import numpy as np
 
 from reldep.arguments import Argument
 from reldep.data.checks import check_choice, check_count, check_level
+from reldep.data.rows import TimeOrder
 from reldep.exceptions import InputError, InputTypeError
 from reldep.files.reading import words
 from reldep.kernels.base import Kernel
@@ -113,6 +114,21 @@ def check_seed(name: str, value: Any) -> None:
     wrong = isinstance(value, (str, float)) or (isinstance(value, (int, np.integer)) and value < 0)
     if wrong:
         raise InputError(f"`{name}={value!r}`; pass a whole number from 0 on, or a generator.")
+
+
+def check_lag(lag: Any, n: int, time: TimeOrder | None = None) -> None:
+    """Raise if a lag is not a whole number below n, or rows are not in the order of time."""
+    if lag is None:
+        return
+    if time is not None and not time.is_sorted:
+        words = f"`max_lag={lag!r}` needs rows in the order of time, but {time.column!r} is not in"
+        raise InputError(f"{words} order; sort the rows by it, or ask about one of several series.")
+    is_whole = isinstance(lag, (int, np.integer)) and not isinstance(lag, bool)
+    if not (is_whole and 0 <= lag < n) and not (isinstance(lag, str) and lag == "auto"):
+        raise InputError(
+            f"`max_lag={lag!r}` does not fit {n} observations; pass a whole number below {n}, or "
+            "`max_lag='auto'`."
+        )
 
 
 def repetitions(text: str, default: int) -> Argument:

@@ -15,10 +15,12 @@ import numpy as np
 
 from reldep.data.dataset import complete_variables
 from reldep.data.variables import Labels, Numeric
-from reldep.engine.block_table import Block, BlockTable
+from reldep.engine.block_table import Block, BlockTable, Row
 from reldep.engine.blocks import SPLIT_BLOCKS, Blocks, row_of
 from reldep.engine.centred import numbered
+from reldep.engine.fitted_columns import Ready
 from reldep.engine.influence import from_blocks
+from reldep.engine.scan import Batch, Batches, BlockBatches
 from reldep.exceptions import InputError, NoVariationError
 from reldep.files.dealt import UNIT, DealtRows
 from reldep.kernels.custom import FittedPrecomputed
@@ -35,9 +37,9 @@ if TYPE_CHECKING:
 
     from reldep.data.variables import FloatArray, Variable
     from reldep.engine import Influence, Pair
-    from reldep.engine.block_table import Row
     from reldep.engine.centred import Places
     from reldep.kernels.base import FittedKernel, Kernel
+    from reldep.questions.study import Study
 
 # An unbiased HSIC has four different rows; a smaller block says nothing.
 LEAST_ROWS = 4
@@ -53,46 +55,30 @@ class Scaled(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class BlockWork:
-    """The work on one block: from its columns to the HSICs of all pairs.
+class FrozenKernels:
+    """Kernels with everything fixed that data decide, ready for any block of rows.
 
     Attributes
     ----------
     columns : mapping of str to sequence of str
         Of every variable.
     kernels : mapping of str to Kernel
-        Of every variable, with everything fixed that data decide.
+        Of every variable.
     exponents : mapping of str to int
         The powers of two that variables are divided by.
     scales : sequence of Scaled
         The numbered kernels.
-    places : sequence of (int, int)
-        The numbers of the kernels of every pair.
     missing : {"raise", "drop"}
-    n_units : int
-        Of rows that depend on each other; 0 for independent rows.
-    starts : sequence of int
-        The first block of every group of blocks.
     """
 
     columns: Mapping[str, Sequence[str]]
     kernels: Mapping[str, Kernel]
     exponents: Mapping[str, int]
     scales: Sequence[Scaled]
-    places: Places
     missing: str
-    n_units: int = 0
-    starts: Sequence[int] = (0,)
 
-    def __call__(self, frame: pl.DataFrame, number: int) -> Row | None:
-        """Return a row of the table; None for too few complete rows."""
-        is_split = any(0 <= number - start < SPLIT_BLOCKS for start in self.starts)
-        row = partial(row_of, places=self.places, n_units=self.n_units, is_split=is_split)
-        found: Row | None = self.made(row, frame)
-        return found
-
-    def made(self, function: Callable[[Block], Any], frame: pl.DataFrame, _: int = 0) -> Any:
-        """Return what a function makes of the block; None for too few complete rows."""
+    def __call__(self, frame: pl.DataFrame) -> Block | None:
+        """Fit the kernels to the complete rows of a block; None for too few of them."""
         data = {
             name: frame[own[0]] if len(own) == 1 else frame.select(own)
             for name, own in self.columns.items()
@@ -104,8 +90,8 @@ class BlockWork:
         kernels = [
             fits[name] if factor == 1 else fits[name].scaled(factor) for name, factor in self.scales
         ]
-        units = frame[UNIT].to_numpy()[complete] if self.n_units else None
-        return function(Block(kernels, np.arange(len(complete)), units))
+        units = frame[UNIT].to_numpy()[complete] if UNIT in frame.columns else None
+        return Block(kernels, np.arange(len(complete)), units)
 
     def _fit(self, name: str, variable: Variable) -> FittedKernel:
         if self.exponents[name] and isinstance(variable, Numeric):
@@ -115,6 +101,38 @@ class BlockWork:
         except NoVariationError:
             # What does not vary within a block has an HSIC of 0 there.
             return FittedPrecomputed(np.zeros((len(variable), len(variable))))
+
+
+def _row(
+    block: Block, _: Any, number: int, places: Places, n_units: int, starts: Sequence[int]
+) -> Row:
+    """Return a row of the table; the first blocks of every group of blocks are split, too."""
+    is_split = any(0 <= number - start < SPLIT_BLOCKS for start in starts)
+    return row_of(block, places, n_units, is_split=is_split)
+
+
+def _row_of_columns(
+    block: Block, frame: pl.DataFrame, _number: int, columns: Mapping[str, Kernel]
+) -> Row:
+    """Return the HSICs of the kernels, and then those of every column with them and itself."""
+    fixed = {str(i): kernel for i, kernel in enumerate(block.kernels)}
+    batches, f = Batches(fixed, n_threads=1), len(fixed)
+    variables, _ = complete_variables({name: frame[name] for name in columns})
+    means = np.zeros((len(variables), f + 1))
+    # A column that does not vary in the block has an HSIC of 0 there.
+    varies = [i for i, one in enumerate(variables.values()) if not one.is_constant()]
+    if varies:
+        names = [list(columns)[i] for i in varies]
+        kernels, own = [columns[name] for name in names], [variables[name] for name in names]
+        ready = Ready.of(kernels, own, own_units=False, is_followed=False)
+        means[varies] = batches.finish(ready).means.mean(axis=2)
+    return Row(np.concatenate([batches.hsics.ravel(), means.ravel()]), len(block.rows))
+
+
+def _on_block(frame: pl.DataFrame, number: int, kernels: FrozenKernels, work: Any) -> Any:
+    """Return what `work` makes of a block, its frame and its number; None for too few rows."""
+    block = kernels(frame)
+    return None if block is None else work(block, frame, number)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,8 +145,7 @@ class StoredRows:
     columns : mapping of str to sequence of str
         Of every variable.
     engine : Blocks
-    n_rows : int
-    n_blocks : int
+    n_rows, n_blocks : int
     rows : RowDependence
         Which of all rows depend on each other.
     n_units, n_dealt : int
@@ -165,75 +182,43 @@ class StoredRows:
         check_group(label, n_sampled, FEWEST_OF_GROUP, self.n_rows, " among those looked at")
         return replace(self, own=self.groups[label], n_rows=n, n_dealt=n)
 
-    def influence(
-        self,
-        kernels: Mapping[str, Kernel],
-        variables: Mapping[str, Variable],
-        pairs: Sequence[Pair],
-        means: Sequence[Pair],
-        options: Mapping[str, Any],
-        scales: Mapping[str, Scaled] | None = None,
-    ) -> Influence:
+    def frozen(self, study: Study, names: Iterable[str] | None = None) -> FrozenKernels:
+        """Freeze kernels as the rows of a study decide, all or those of some names."""
+        scales = study.scales or {name: Scaled(name) for name in study.kernels}
+        chosen = [scales[name] for name in (scales if names is None else names)]
+        is_free = study.measure in NORMALISED
+        kernels, exponents = {}, {}
+        for name in dict.fromkeys(one.variable for one in chosen):
+            variable = study.dataset.variables[name]
+            kernels[name] = study.kernels[name].frozen(variable)
+            exponents[name] = _exponent(kernels[name], variable) if is_free else 0
+        columns = {name: self.columns[name] for name in kernels}
+        return FrozenKernels(columns, kernels, exponents, chosen, study.options["missing"])
+
+    def influence(self, study: Study, pairs: Sequence[Pair], means: Sequence[Pair]) -> Influence:
         """Compute the HSICs of all blocks.
 
         Parameters
         ----------
-        kernels : mapping of str to Kernel
-        variables : mapping of str to Variable
-            The rows in memory, which decide the parameters of the kernels.
+        study : Study
+            Of the rows in memory, which decide the parameters of the kernels.
         pairs, means : sequence of Pair
-            Of names of variables or, if `scales` are given, of names among these.
-        options : mapping of str to object
-        scales : mapping of str to Scaled, optional
-            Kernels at several bandwidths.
+            Of names of variables or, if the study has `scales`, of names among these.
         """
-        work, names = self.work(kernels, variables, pairs, means, options, scales)
-        table = self._table(work, [(names[x], names[y]) for x, y in work.places])
-        found = from_blocks(table, pairs, tuple(scales or kernels))
-        fits = {name: kernel.fit(variables[name]) for name, kernel in work.kernels.items()}
-        described = {
-            name: fits[own.variable].scaled(own.factor).describe()
-            for name, own in zip(names, work.scales, strict=True)
-        }
-        return replace(found, kernels=described)
-
-    def work(
-        self,
-        kernels: Mapping[str, Kernel],
-        variables: Mapping[str, Variable],
-        pairs: Sequence[Pair],
-        means: Sequence[Pair],
-        options: Mapping[str, Any],
-        scales: Mapping[str, Scaled] | None = None,
-    ) -> tuple[BlockWork, list[str]]:
-        """Return the work on a block, and the names of its kernels; parameters as for `influence`.
-
-        Without pairs there are all kernels and no products.
-        """
-        scales = scales or {name: Scaled(name) for name in kernels}
-        names, places, totals = list(scales), list[tuple[int, int]](), list[tuple[int, int]]()
-        if pairs:
-            names, _, places, totals, _ = numbered(dict.fromkeys(scales), pairs, means)  # type: ignore[arg-type, assignment]
-        used = {scales[name].variable for name in names}
-        frozen = {n: kernel.frozen(variables[n]) for n, kernel in kernels.items() if n in used}
-        is_free = options["measure"] in NORMALISED
-        work = BlockWork(
-            {name: self.columns[name] for name in frozen},
-            frozen,
-            {n: _exponent(one, variables[n]) if is_free else 0 for n, one in frozen.items()},
-            [scales[name] for name in names],
-            [*places, *totals],
-            options["missing"],
-            self.n_units,
-            [blocks.start for blocks in self.groups.values()] or [0],
-        )
-        return work, names
-
-    def _table(self, work: BlockWork, pairs: Sequence[Pair]) -> BlockTable:
-        key = (tuple(work.scales), tuple(work.places))
+        names, _, places, totals, _ = numbered(study.fitted, pairs, means)
+        kernels, every = self.frozen(study, names), [*places, *totals]
+        starts = [blocks.start for blocks in self.groups.values()] or [0]
+        row = partial(_row, places=every, n_units=self.n_units, starts=starts)
+        key = (tuple(kernels.scales), tuple(every))
         if key not in self.found:
-            self.found[key] = self.over_blocks(work)
-        rows = self.found[key]
+            self.found[key] = self.over_blocks(kernels, row)
+        table = self._table(self.found[key], [(names[x], names[y]) for x, y in every], kernels)
+        found = from_blocks(table, pairs, tuple(study.fitted))
+        return replace(found, kernels=_described(names, kernels, study))
+
+    def _table(
+        self, rows: Sequence[Row | None], pairs: Sequence[Pair], kernels: FrozenKernels
+    ) -> BlockTable:
         is_whole = len(rows) == self.n_blocks
         if self.groups and not is_whole:
             # The blocks done are not a random part of every group.
@@ -247,7 +232,7 @@ class StoredRows:
         n_lost = self.n_dealt - sum(row.n for row in present)
 
         def each(function: Callable[[Block], FloatArray]) -> Iterable[FloatArray]:
-            parts = self.over_blocks(partial(work.made, function))
+            parts = self.over_blocks(kernels, lambda block, *_: function(block))
             return (part for part in parts if part is not None)
 
         return BlockTable.of(
@@ -258,17 +243,67 @@ class StoredRows:
             each=each if self.n_units else None,
         )
 
-    def over_blocks(self, work: Callable[[pl.DataFrame, int], Any]) -> list[Any]:
+    def over_blocks(self, kernels: FrozenKernels, work: Callable[..., Any]) -> list[Any]:
         """Return what `work` makes of every block; Ctrl-C keeps those done."""
-        dealt = self.dealt
+        dealt, on_block = self.dealt, partial(_on_block, kernels=kernels, work=work)
         if not isinstance(dealt, DealtRows):
-            return dealt.over_blocks(work)
+            return dealt.over_blocks(on_block)
 
         def on_rows(number: int) -> Any:
             frame = dealt.block(number)
-            return None if frame is None else work(frame, number)
+            return None if frame is None else on_block(frame, number)
 
         return self.engine.over_blocks(on_rows, self.n_blocks)
+
+
+class StoredBatches(BlockBatches):
+    """The variables that many columns are compared with, in blocks of all rows.
+
+    Parameters
+    ----------
+    stored : StoredRows
+    study : Study
+        Of the variables, with the rows in memory.
+    """
+
+    def __init__(self, stored: StoredRows, study: Study) -> None:  # the blocks are elsewhere
+        self._stored, self._frozen, self._f = stored, stored.frozen(study), len(study.names)
+        table, self.sizes = self._table({})
+        hsics = table.reshape(-1, self._f, self._f)
+        self.n = int(self.sizes.sum())
+        self.hsics: FloatArray = np.average(hsics, axis=0, weights=self.sizes)
+        self.own_means = np.einsum("gaa->ag", hsics)
+        self.own_moves = np.zeros_like(self.own_means)
+
+    def batch(self, kernels: Sequence[Kernel], variables: Sequence[Variable]) -> Batch:
+        """Compute HSICs for some columns, whose rows in memory decide the parameters of kernels."""
+        both = zip(kernels, variables, strict=True)
+        table, sizes = self._table({one.name: kernel.frozen(one) for kernel, one in both})
+        own = table[:, self._f**2 :].reshape(len(sizes), len(variables), self._f + 1)
+        means = np.ascontiguousarray(own.transpose(1, 2, 0))
+        return Batch(means, np.zeros_like(means), sizes)
+
+    def _table(self, columns: Mapping[str, Kernel]) -> tuple[FloatArray, Any]:
+        """Return the HSICs of every block, and its rows."""
+        rows = self._stored.over_blocks(self._frozen, partial(_row_of_columns, columns=columns))
+        if len(rows) < self._stored.n_blocks:
+            raise KeyboardInterrupt
+        found = [row for row in rows if row is not None]
+        return np.array([row.hsics for row in found]), np.array([row.n for row in found])
+
+
+def _described(
+    names: Sequence[str], kernels: FrozenKernels, study: Study
+) -> dict[str, dict[str, Any]]:
+    """Return kernels with the rules by which the rows in memory decided their parameters."""
+    own = study.dataset.variables
+    fits = {name: kernel.fit(own[name]) for name, kernel in kernels.kernels.items()}
+    found = {}
+    for name, (variable, factor) in zip(names, kernels.scales, strict=True):
+        found[name] = fits[variable].scaled(factor).describe()
+        if "rule" in found[name]:
+            found[name]["rule"] = study.fitted[name].describe()["rule"]
+    return found
 
 
 def _exponent(kernel: Kernel, variable: Variable) -> int:

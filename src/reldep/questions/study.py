@@ -18,9 +18,10 @@ from reldep.engine import Influence, Pair, Plan, compute_influence, make_plan
 from reldep.exceptions import InputError
 from reldep.kernels.choosing import as_kernel, assign
 from reldep.kernels.custom import Precomputed
-from reldep.questions.ask import DEFAULTS, check_lag, complete, name_variables
+from reldep.questions.ask import DEFAULTS, complete, name_variables
 from reldep.questions.clustered import dependent_estimates
 from reldep.questions.covariates import covariates_beside, hold_fixed
+from reldep.questions.options import check_lag
 from reldep.results.answer import Provenance
 from reldep.stats.estimates import estimate_dependences
 from reldep.stats.series import Memory, RowDependence
@@ -124,23 +125,21 @@ class Study(Data):
         """
         beside = self.means_beside(pairs) if means is None else means
         if self.stored is not None:
-            variables, scales, options = self.dataset.variables, self.scales, self.options
-            found = self.stored.influence(self.kernels, variables, pairs, beside, options, scales)
-            rules = {name: fit.describe() for name, fit in self.fitted.items()}
-            kernels = {n: {**one, "rule": rules[n].get("rule")} for n, one in found.kernels.items()}
-            return replace(found, kernels=kernels, library=self.dataset.library)
-        computed = compute_influence(
-            self.fitted,
-            pairs,
-            self.options["engine"],
-            bandwidths=self.options["variance"] == "jackknife",
-            means=beside,
-            dependence=self.units_of_blocks,
-        )
+            computed, rows = self.stored.influence(self, pairs, beside), None
+        else:
+            rows = self.dataset.rows
+            computed = compute_influence(
+                self.fitted,
+                pairs,
+                self.options["engine"],
+                bandwidths=self.options["variance"] == "jackknife",
+                means=beside,
+                dependence=self.units_of_blocks,
+            )
         return replace(
             computed,
-            kernels={name: kernel.describe() for name, kernel in self.fitted.items()},
-            rows=self.dataset.rows,
+            kernels=computed.kernels or {n: kernel.describe() for n, kernel in self.fitted.items()},
+            rows=rows,
             library=self.dataset.library,
             conditioning=self.conditioning,
         )
