@@ -24,7 +24,6 @@ from reldep.questions.options import (
 )
 from reldep.questions.study import Computed, Study, read_study
 from reldep.results.comparison import Comparison
-from reldep.stats.independence import relation_pvalues
 from reldep.stats.units import FEWEST_FOR_ERRORS
 
 if TYPE_CHECKING:
@@ -148,16 +147,12 @@ def paper_test(
 def compared(study: Study, computed: Computed, method: str = "joint") -> Comparison:
     """Test the difference of the two dependences and answer."""
     source, first, second = study.names
-    n = study.n // (2 if method == "split" else 1)
-    return Comparison(
-        provenance=computed.provenance,
-        warnings=computed.warnings(WEIGHTS),
-        dependences=computed.dependences,
+    return computed.answer(
+        Comparison,
+        WEIGHTS,
         weights=WEIGHTS,
         tested=computed.dependences.test(WEIGHTS),
         alternative=study.options["alternative"],
-        influence=computed.influence,
-        relation_pvalues=relation_pvalues(computed.influence, computed.dependences, n),
         source=source,
         first=first,
         second=second,

@@ -18,7 +18,6 @@ from reldep.questions.options import Directed, Options
 from reldep.questions.options import variables as several
 from reldep.questions.study import read_study, reuse_influence
 from reldep.results.comparison import Contrast
-from reldep.stats.independence import relation_pvalues
 from reldep.stats.paper import check_weights
 
 if TYPE_CHECKING:
@@ -118,15 +117,12 @@ def contrast(
         used = {name: known[name] for pair in pairs for name in pair}
         study = read_study({}, options, many={"variables": used}, pairs=pairs, among=list(known))
         computed = study.compute()
-    return Contrast(
-        provenance=computed.provenance,
-        warnings=computed.warnings(vector),
-        dependences=computed.dependences,
+    return computed.answer(
+        Contrast,
+        vector,
         weights=vector,
         tested=computed.dependences.test(vector),
         alternative=options["alternative"],
-        influence=computed.influence,
-        relation_pvalues=relation_pvalues(computed.influence, computed.dependences),
     )
 
 

@@ -85,15 +85,12 @@ def dependence(x: One, y: Other, **options: Unpack[DependenceOptions]) -> Depend
     computed = study.compute(needed=pairs_needed(study.pairs, "cka"))
     weights = np.ones(1)
     n_permutations = options["n_permutations"] if is_permuted else None
-    return Dependence(
-        provenance=computed.provenance,
-        warnings=computed.warnings(weights),
-        dependences=computed.dependences,
+    return computed.answer(
+        Dependence,
+        weights,
         weights=weights,
         tested=contrast(computed.dependences, weights),
         alternative="greater",
-        relation_pvalues=(None,),
-        influence=computed.influence,
         x=study.names[0],
         y=study.names[1],
         independence=_independence(study, computed, n_permutations),

@@ -91,13 +91,11 @@ def matrix(
     rng = generator(options)
     draws = JointDraws.of(found.deviations, options["n_simulations"], rng)
     pvalues = np.array(relation_pvalues(computed.influence, found))
-    return Matrix(
-        provenance=computed.provenance,
-        warnings=computed.warnings(np.eye(len(found.pairs))),
+    return computed.answer(
+        Matrix,
+        np.eye(len(found.pairs)),
         row_names=tuple(rows),
         column_names=tuple(others),
-        dependences=found,
-        influence=computed.influence,
         pvalues=pvalues,
         adjusted_pvalues=ADJUSTMENTS[options["adjust"]](pvalues),
         maxima=draws.value_maxima(),

@@ -21,7 +21,6 @@ from reldep.questions.options import (
 )
 from reldep.questions.study import read_study, reuse_influence
 from reldep.results.ranking import Ranking
-from reldep.stats.independence import relation_pvalues
 from reldep.stats.simultaneous import (
     JointDraws,
     adjusted_pvalues,
@@ -102,20 +101,17 @@ def rank(
     comparisons = all_differences(found)
     draws = JointDraws.of(found.deviations, options["n_simulations"], generator(options))
     standing = rank_dependences(comparisons, draws, len(found.pairs))
-    return Ranking(
-        provenance=computed.provenance,
-        warnings=computed.warnings(differences),
+    return computed.answer(
+        Ranking,
+        differences,
         source=names[0],
         targets=tuple(names[1:]),
-        dependences=found,
         comparisons=comparisons,
         adjusted_pvalues=adjusted_pvalues(comparisons, options["adjust"], draws, standing.maxima),
         standing=standing,
         maxima=draws.value_maxima(),
         adjust=options["adjust"],
         confidence_level=options["confidence_level"],
-        influence=computed.influence,
-        relation_pvalues=relation_pvalues(computed.influence, found),
     )
 
 

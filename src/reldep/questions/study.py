@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from reldep.questions.clustered import dependent_estimates
 from reldep.questions.covariates import covariates_beside, hold_fixed
 from reldep.questions.options import check_lag
 from reldep.results.answer import Provenance
+from reldep.results.strength import Estimated
 from reldep.stats.estimates import estimate_dependences
 from reldep.stats.series import Memory, RowDependence
 from reldep.stats.units import (
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
     from reldep.questions.stored import Scaled, StoredRows
     from reldep.stats.estimates import Estimates
     from reldep.stats.pairwise import Test
+
+A = TypeVar("A", bound=Estimated)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -283,9 +286,15 @@ class Computed:
             where=where,
         )
 
-    def warnings(self, weights: FloatArray) -> tuple[ReldepWarning, ...]:
-        """Return the cautions about the data and about what is tested."""
-        return (*self.cautions, *cautions_about(self.tested(weights)))
+    def answer(self, kind: type[A], tests: FloatArray, **own: Any) -> A:
+        """Return an answer, with cautions about the data and about tests: a row of weights each."""
+        return kind(
+            provenance=self.provenance,
+            warnings=(*self.cautions, *cautions_about(self.tested(tests))),
+            dependences=self.dependences,
+            influence=self.influence,
+            **own,
+        )
 
 
 def read_study(

@@ -36,7 +36,7 @@ class Contrast(Result):
 
     def _answered(self, at: sentences.Setting) -> tuple[list[str], list[Value]]:
         finding = self._finding(at)
-        found = zip(self._compared(), self.estimates.tolist(), self.relation_pvalues, strict=True)
+        found = zip(self._compared(), self.estimates.tolist(), self._relation_pvalues, strict=True)
         relations = [sentences.Relation(*one) for one in found]
         if self._is_difference():
             strength = self._strength(at, np.argsort(-self.estimates).tolist())
@@ -89,7 +89,7 @@ class Contrast(Result):
         """Return one row per pair and one for the contrast, which alone is tested."""
         found, pairs = self.dependences, self.dependences.pairs
         each, whole = found.intervals(1 - alpha), self.confidence_interval(1 - alpha)
-        known = zip(each.low, self.relation_pvalues, strict=True)
+        known = zip(each.low, self._relation_pvalues, strict=True)
         # Shown by their tests, else by their intervals.
         shown = [low > 0 if p is None else p < alpha for low, p in known]
         last = {
@@ -104,7 +104,7 @@ class Contrast(Result):
             "relation": [*(f"{x} ~ {y}" for x, y in pairs), name],
             **{key: [*cells, last.get(key)] for key, cells in columns.items()},
             "statistic": [*[None] * len(pairs), self.statistic],
-            "pvalue": [*self.relation_pvalues, self.pvalue],
+            "pvalue": [*self._relation_pvalues, self.pvalue],
         }
 
 
@@ -126,6 +126,10 @@ class Comparison(Contrast):
 
     def _wording(self, given: str = "") -> sentences.Wording:
         return sentences.of_targets(self.source, given)
+
+    @property
+    def _n_of_pair(self) -> int:
+        return self.n_observations // (2 if self.method == "split" else 1)
 
     def _compared(self) -> list[str]:
         return [self.first, self.second]

@@ -93,7 +93,6 @@ class Matrix(AtOnce):
             tested=found.test(weights),
             alternative=alternative,
             influence=self.influence,
-            relation_pvalues=tuple(float(self.pvalues[i]) for i in places),
         )
 
     def tree(self, *, n_draws: int = 2000) -> Tree:

@@ -37,8 +37,6 @@ class Ranking(AtOnce):
         All pairwise differences with their standard errors, statistics and p-values.
     standing : Ranks
         Ranks, their confidence limits, and the p-value of being the best.
-    relation_pvalues : tuple of float or None
-        The p-value of independence of the source and every target.
     """
 
     _shown = ("source", "best")
@@ -48,7 +46,6 @@ class Ranking(AtOnce):
     targets: tuple[str, ...]
     comparisons: Pairwise = field(repr=False)
     standing: Ranks = field(repr=False)
-    relation_pvalues: tuple[float | None, ...] = field(repr=False)
 
     @property
     def ranks(self) -> IntArray:
@@ -105,7 +102,7 @@ class Ranking(AtOnce):
     @cached_property
     def _adjusted_relations(self) -> FloatArray:
         """P-values of independence, allowing for their number; NaN where not known."""
-        adjusted = np.array([np.nan if p is None else p for p in self.relation_pvalues])
+        adjusted = np.array([np.nan if p is None else p for p in self._relation_pvalues])
         known = np.isfinite(adjusted)
         adjusted[known] = holm(adjusted[known])
         return adjusted

@@ -15,6 +15,7 @@ from reldep.exceptions import InputError
 from reldep.results.answer import Answer
 from reldep.results.sentences import Relation, Setting
 from reldep.stats.correlation import as_correlation
+from reldep.stats.independence import relation_pvalues
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -311,6 +312,16 @@ class Estimated(OfDependences):
     @property
     def _pairs(self) -> Sequence[Pair]:
         return self.dependences.pairs
+
+    @cached_property
+    def _relation_pvalues(self) -> tuple[float | None, ...]:
+        """The p-value of independence of every pair; None for a variable with itself."""
+        return relation_pvalues(self.influence, self.dependences, self._n_of_pair)
+
+    @property
+    def _n_of_pair(self) -> int:
+        """The number of observations behind every pair."""
+        return self.influence.n_observations
 
 
 @dataclass(frozen=True, eq=False, repr=False)

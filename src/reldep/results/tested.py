@@ -39,8 +39,6 @@ class Result(Estimated):
     tested : Test
         The estimate with its variance and the law of its statistic.
     alternative : {"greater", "less", "two-sided"}
-    relation_pvalues : tuple of float or None
-        The p-value of independence of every pair.
     """
 
     _shown = ("estimate", "standard_error", "statistic", "pvalue")
@@ -48,7 +46,6 @@ class Result(Estimated):
     weights: FloatArray = field(repr=False)
     tested: Test = field(repr=False)
     alternative: str
-    relation_pvalues: tuple[float | None, ...] = field(repr=False)
 
     @property
     def estimate(self) -> float:
