@@ -35,15 +35,16 @@ class Page:
 
     def __init__(self, data, measure):
         m = self.m = len(data["x"])
-        self.k, self.normalised = m / (m - 4), measure == "cka"
+        self.k, self.normalised = m / (m - 4), measure != "hsic"
         K, moved, lever = {}, {}, {}
         for name, values in data.items():
             D = distances(values)
             mean = D.sum(1) / (m - 1)
             sigma = mean.mean()
-            kernel = np.exp(-D / sigma)
+            has_bandwidth = measure != "dcor"
+            kernel = np.exp(-D / sigma) if has_bandwidth else -D
             K[name], moved[name] = centred(kernel), kernel * D / sigma
-            lever[name] = 2 * (mean / sigma - 1)
+            lever[name] = 2 * (mean / sigma - 1) if has_bandwidth else 0.0
         self.H, self.without = {}, {}
         for u, v in PAIRS:
             q = (K[u] * K[v]).sum(1)
@@ -152,7 +153,7 @@ def degrees(m, kappa):
     return min(2 * (m - 4) / (kappa - 1), m - 1)
 
 
-@pytest.mark.parametrize("measure", ["cka", "hsic"])
+@pytest.mark.parametrize("measure", ["cka", "hsic", "dcor"])
 @pytest.mark.parametrize(("m", "columns"), [(25, 1), (60, 3), (150, 2)])
 def test_a_comparison_follows_from_the_page(m, columns, measure):
     data = example(m, columns)
@@ -167,7 +168,7 @@ def test_a_comparison_follows_from_the_page(m, columns, measure):
     assert tuple(found.confidence_interval()) == pytest.approx(interval, rel=1e-8)
 
 
-@pytest.mark.parametrize("measure", ["cka", "hsic"])
+@pytest.mark.parametrize("measure", ["cka", "hsic", "dcor"])
 @pytest.mark.parametrize("pair", [("x", "y"), ("y", "z")])
 def test_the_interval_of_one_dependence_follows_from_the_page(pair, measure):
     data = example(60, 2)

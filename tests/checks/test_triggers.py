@@ -101,6 +101,11 @@ JUMPS = np.random.default_rng(0).binomial(10, 0.4, size=100).astype(float)
 RARE = np.where(np.arange(100) < 10, NOISE[0, :100], 0.0)
 SHUFFLED = np.random.default_rng(5).permutation(100)
 WALKS = np.cumsum(NOISE, axis=1)
+MANY_WALKS = np.cumsum(RNG.normal(size=(42, 100)), axis=1)
+FAR_ROW = np.where(np.arange(60)[:, None] == 5, 40.0, RNG.normal(size=(60, 4)))
+MANY = RNG.normal(size=(100, 15))
+CURVES = [np.sin(3 * MANY[:, j]) + MANY[:, 2] ** 2 + RNG.normal(size=100) for j in range(2)]
+SIGNED, FLIPPED = RNG.normal(size=300), RNG.exponential(size=(2, 300)) - 1
 
 FIRES = {
     "series": (lambda: compare(three(100, 0.9)), "DependentRows", "use `max_lag='auto'` for a"),
@@ -196,6 +201,82 @@ FIRES = {
         "Covariates",
         "of 'x'",
     ),
+    "spread with a covariate": (
+        lambda: reldep.dependence(*(FLIPPED * np.sign(SIGNED)), given=SIGNED),
+        "Covariates",
+        "still depends on it (x on column 1, y on column 1)",
+    ),
+    "rough regression": (
+        lambda: reldep.dependence(*CURVES, given=MANY),
+        "Covariates",
+        "The regression on `given` is rough",
+    ),
+    "many covariates": (
+        lambda: reldep.dependence(X[:60], Y[:60], given=NOISE[2, :1860].reshape(60, 31)),
+        "Covariates",
+        "rows would tell",
+    ),
+    "codes in covariates": (
+        lambda: compare(NOISE[:, :60], given=pd.DataFrame({"age": with_code(-99)})),
+        "MissingCodes",
+        "-99 in 'age' may mean missing; pass `na=-99` to reldep.read().",
+    ),
+    "series in a group": (
+        lambda: reldep.groups(*WALKS[:2, :90], HALF),
+        "DependentRows",
+        "Adjacent rows are correlated in 'a'",
+    ),
+    "series in a matrix": (
+        lambda: reldep.matrix(np.column_stack([NOISE[2, :100], *WALKS[:2, :100]])),
+        "DependentRows",
+        "Adjacent rows are correlated (0.9",
+    ),
+    "series of a scan": (
+        lambda: reldep.scan(MANY_WALKS[2:].T, *MANY_WALKS[:2]),
+        "DependentRows",
+        "all p-values",
+    ),
+    "a copy in a group": (
+        lambda: reldep.groups(X, np.where(HALF == "a", 2 * X, Y), HALF),
+        "Copy",
+        "copies of each other in 'a': 'x' and 'y'",
+    ),
+    "a copy in a matrix": (
+        lambda: reldep.matrix(np.c_[X, Y, 2 * X + 1]),
+        "Copy",
+        "by its values: 'variable 0' and 'variable 2'",
+    ),
+    "a copy in a scan": (
+        lambda: reldep.scan(np.c_[NOISE[2, :900].reshape(90, 10), -2 * X + 1], X, Y),
+        "Copy",
+        "1 of 11 sources (source 10) may be 'first' in other",
+    ),
+    "codes of labels": (lambda: compare((1.0 * (HALF == "b"), HALF, Y)), "Copy", "in two units or"),
+    "a row of a matrix": (
+        lambda: reldep.matrix(FAR_ROW, kernel="linear"),
+        "Influential",
+        "row 5 in",
+    ),
+    "a row of a scan": (
+        lambda: reldep.scan(FAR_ROW[:, 0], FAR_ROW[:, 1:], kernel="linear"),
+        "Influential",
+        "(row 5, ",
+    ),
+    "clusters in two spellings": (
+        lambda: compare(NOISE[:, :40], clusters=np.array(["A", "a ", *"bcdefghi"] * 4)),
+        "Kind",
+        "'clusters' has labels that may be the same ('A', 'a ')",
+    ),
+    "spellings in a scan": (
+        lambda: reldep.scan({"s": ["M", "m", "w"] * 30, "t": NOISE[2, :90]}, X, Y),
+        "Kind",
+        "'s' has labels that may be the same",
+    ),
+    "codes in a scan": (
+        lambda: reldep.scan({"s": with_code(-999), "t": NOISE[2, :60]}, X[:60], Y[:60]),
+        "MissingCodes",
+        "-999 in 's' may mean missing",
+    ),
 }
 
 
@@ -266,6 +347,11 @@ SILENT = {
         "Unequal",
     ),
     "equal groups": (lambda: reldep.groups(X, Y, HALF), "Unequal"),
+    "noise next to a walk": (
+        lambda: reldep.scan(NOISE[2].reshape(100, 30), *MANY_WALKS[:2]),
+        "DependentRows",
+    ),
+    "a matrix of noise": (lambda: reldep.matrix(NOISE[0, :1000].reshape(100, 10)), "DependentRows"),
     "a matrix": (lambda: one(AGE, Precomputed(np.cov(NOISE[0, :1200].reshape(60, 20)))), "Kind"),
 }
 ORDINARY = {

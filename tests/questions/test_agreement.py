@@ -48,6 +48,8 @@ def of_influence(x, y, z, measure="cka", variance="jackknife", **options):
 def of_contrast(x, y, z, **options):
     data = {"x": x, "y": y, "z": z}
     found = reldep.contrast(data, WEIGHTS, alternative="two-sided", **options)
+    same = reldep.compare(x, y, z, alternative="two-sided", **options)
+    assert found.power(300) == pytest.approx(same.power(300))
     return [getattr(found, name) for name in NUMBERS]
 
 

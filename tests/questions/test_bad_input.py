@@ -11,13 +11,9 @@ import pyarrow as pa
 import pytest
 
 import reldep
-from cautioned import cautioned
 from reldep.exceptions import (
-    BandwidthWarning,
-    FewUnitsWarning,
     InputError,
     InputTypeError,
-    ReldepWarning,
 )
 from reldep.kernels import Precomputed
 
@@ -331,24 +327,6 @@ def test_bad_input_says_what_and_how_to_go_on(line):
         eval(call, {**known, "pd": pd, "pa": pa, **globals()})  # noqa: S307
 
 
-def test_few_observations_are_cautioned():
-    with cautioned(FewUnitsWarning, match="approximate for 12 rows") as caught:
-        result = reldep.compare(X[:12], Y[:12], Z[:12])
-    assert [w.message.__cause__ for w in caught] == list(result.warnings)
-    assert all(isinstance(w, ReldepWarning) for w in result.warnings)
-    assert f"Caution: {result.warnings[0]}" in result.summary()
-
-
-def test_many_ties_take_the_median_of_the_other_distances():
-    tied = np.r_[np.zeros(32), np.arange(8.0)]
-    distances = np.abs(tied[:, None] - tied)[np.triu_indices(M, 1)]
-    with cautioned(BandwidthWarning, match="distances in 'source' are 0"):
-        result = reldep.compare(tied, Y, Z, kernel="gaussian")
-    fitted = result.provenance.kernels["source"]
-    assert fitted["bandwidth"] == np.median(distances[distances > 0])
-    assert fitted["rule"] == "median of the non-zero distances"
-
-
 ONE = np.where(np.arange(30) == 4, 2.0, 1.0)
 
 
@@ -368,14 +346,6 @@ def test_a_variable_of_which_one_row_varies_is_refused_and_that_row_named(rng, l
             ValueError, match=r"all observations but one are the same in rare \(row 4"
         ):
             ask()
-
-
-def test_numbers_are_not_taken_for_the_labels_that_they_code(rng):
-    sex = np.array(["f", "m"])[rng.integers(2, size=40)]
-    for coded in (sex == "m", sex == "f"):
-        # Whichever label comes first, it is a caution and no error.
-        answer = reldep.compare(coded.astype(float), sex, rng.normal(size=40))
-        assert any("in two units or words" in str(caution) for caution in answer.warnings)
 
 
 @pytest.mark.parametrize("na", [-999, "-999", [-999, 10**400], ("-999", -1), np.float64(-999)])

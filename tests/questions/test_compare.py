@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
-import math
 
 import numpy as np
 import pytest
@@ -12,7 +10,6 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 import reldep
-from cautioned import cautioned
 from reldep.kernels import Gaussian, Precomputed
 from synthetic import spirals
 
@@ -50,19 +47,6 @@ def test_the_published_split_takes_the_halves_in_the_order_given(data):
     np.testing.assert_allclose(split.covariance, expected, rtol=1e-9, atol=1e-20)
 
 
-def test_the_published_test_is_compare_with_the_published_options(data):
-    published = reldep.paper_test(*data, alternative="two-sided")
-    options = {"measure": "hsic", "variance": "fixed-kernel", "kernel": "gaussian"}
-    spelled_out = reldep.compare(*data, alternative="two-sided", **options)
-    assert published.statistic == spelled_out.statistic
-    assert (
-        published.pvalue
-        == spelled_out.pvalue
-        == pytest.approx(2 * norm.sf(abs(published.statistic)))
-    )
-    assert published.provenance.call.startswith("reldep.paper_test(source, first, second")
-
-
 def test_a_precomputed_matrix_stands_for_the_data_or_for_the_kernel(data):
     x, y, z = data
     matrix = np.exp(-np.square(x[:, None] - x[None]).sum(axis=2))
@@ -79,14 +63,6 @@ def test_a_precomputed_matrix_stands_for_the_data_or_for_the_kernel(data):
         assert result.statistic == pytest.approx(expected.statistic, rel=1e-10)
 
 
-def test_kernels_by_argument_and_by_own_name_are_the_same(data):
-    x, y, z = data
-    by_role = reldep.compare(x, y, z, kernel={"first": "laplace"}, names=("a", "b", "c"))
-    by_name = reldep.compare(x, y, z, kernel={"b": "laplace"}, names=("a", "b", "c"))
-    assert by_role.statistic == by_name.statistic
-    assert by_role.provenance.kernels["b"]["kernel"].startswith("Laplace")
-
-
 def test_shifting_rescaling_and_rotating_data_change_nothing(data):
     x, y, z = data
     turn = np.array([[0.6, -0.8], [0.8, 0.6]])
@@ -101,30 +77,13 @@ def test_dropping_incomplete_rows_is_the_same_as_passing_the_complete_ones(data)
     result = reldep.compare(x, y, z, missing="drop")
     expected = reldep.compare(x[keep], y[keep], z[keep])
     assert result.statistic == expected.statistic
+    whole, left = (Precomputed(v @ v.T) for v in (y, y[keep]))
+    matrix = reldep.compare(x, whole, z, missing="drop")
+    expected = reldep.compare(x[keep], left, z[keep])
+    assert matrix.statistic == pytest.approx(expected.statistic, rel=1e-12)
     assert result.provenance.n_dropped == 2
     np.testing.assert_array_equal(result.provenance.rows.positions, keep)
     assert result.provenance.rows.name(3) == "row 4"
-
-
-def test_dropped_rows_are_taken_out_of_a_precomputed_matrix_too(data):
-    x, y, z = data
-    matrix = np.exp(-np.square(x[:, None] - x[None]).sum(axis=2))
-    holed = y.copy()
-    holed[5] = np.nan
-    keep = np.delete(np.arange(80), 5)
-    result = reldep.compare(Precomputed(matrix), holed, z, missing="drop")
-    expected = reldep.compare(Precomputed(matrix[np.ix_(keep, keep)]), y[keep], z[keep])
-    assert result.statistic == pytest.approx(expected.statistic, rel=1e-12)
-
-
-def test_the_interval_matches_the_normal_law(data):
-    result = reldep.paper_test(*data, alternative="two-sided")
-    interval = result.confidence_interval(0.9)
-    expected = norm.interval(0.9, result.estimate, result.standard_error)
-    assert (interval.low, interval.high) == pytest.approx(expected)
-    assert interval == (interval.low, interval.high)
-    bound = reldep.paper_test(*data).confidence_interval(0.95)
-    assert bound == pytest.approx((interval.low, np.inf))
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
@@ -170,16 +129,6 @@ def test_data_passed_in_is_not_modified(data):
         assert block.flags.writeable
 
 
-def test_the_summary_says_the_answer_first():
-    result = reldep.compare(*spirals(80, 1.5, 3), names=("sound", "rhythm", "pitch"))
-    text = result.summary()
-    assert text.startswith("sound is more closely related to rhythm than to pitch")
-    assert "observations: 80" in text
-    assert "Laplace(bandwidth=" in text
-    assert str(result) == text
-    assert repr(result).startswith("Comparison(estimate=")
-
-
 def test_a_report_plans_nothing_for_next_to_no_effect():
     found = reldep.compare(*spirals(40, 0.6, 5))
     nearly_none = dataclasses.replace(
@@ -198,15 +147,6 @@ def test_raw_hsic_is_answered_where_cka_has_no_scale():
     assert 0 < reldep.compare(x, y, z, measure="hsic").pvalue < 1
 
 
-def test_compare_is_the_contrast_one_minus_one(data):
-    x, y, z = data
-    comparison = reldep.compare(x, y, z)
-    contrast = reldep.contrast({"x": x, "y": y, "z": z}, {("x", "y"): 1, ("x", "z"): -1})
-    assert contrast.statistic == pytest.approx(comparison.statistic, rel=1e-12)
-    assert contrast.power(300) == pytest.approx(comparison.power(300))
-    assert contrast.sample_size(0.9) == comparison.sample_size(0.9)
-
-
 def test_several_label_columns_agree_where_all_of_them_do(data):
     import polars as pl
 
@@ -217,18 +157,6 @@ def test_several_label_columns_agree_where_all_of_them_do(data):
         assert reldep.hsic(frame, data[0], kernel=(kernel, "auto")) == pytest.approx(
             reldep.hsic(joined, data[0]), rel=1e-12
         )
-
-
-def test_standardizing_lets_a_column_in_small_units_count():
-    rng = np.random.default_rng(8)
-    x = rng.normal(size=60)
-    block = np.c_[x + 0.3 * rng.normal(size=60), 1000 * rng.normal(size=60)]
-    other = x + rng.normal(size=60)
-    with cautioned(reldep.exceptions.ScaleWarning, match="'column 1' outweighs"):
-        plain = reldep.compare(x, block, other)
-    told = reldep.compare(x, block, other, kernel="standardized")
-    # The column in large units drowned the one that matters.
-    assert told.estimate > plain.estimate + 0.1
 
 
 def named(m=50, seed=0, noise=(0.6, 1.1, 2.0)):
@@ -256,31 +184,3 @@ def test_the_covariance_gives_the_standard_error(measure):
     weights = np.array([1.0, -1.0])
     assert weights @ result.covariance @ weights == pytest.approx(result.standard_error**2)
     assert (np.linalg.eigvalsh(result.covariance) > 0).all()
-
-
-@pytest.mark.parametrize("question", ["compare", "contrast", "dependence", "rank", "sensitivity"])
-@pytest.mark.parametrize("variance", ["jackknife", "fixed-kernel"])
-def test_an_answer_survives_json_to_the_last_digit(question, variance):
-    sample = named(40)
-    blocks = sample["x"], sample["y"], sample["z"]
-    answer = {
-        "compare": lambda **o: reldep.compare(*blocks, **o),
-        "contrast": lambda **o: reldep.contrast(sample, {("x", "y"): 1, ("w", "z"): -0.5}, **o),
-        "dependence": lambda **o: reldep.dependence(*blocks[:2], **o),
-        "rank": lambda **o: reldep.rank(blocks[0], {"y": blocks[1], "z": blocks[2]}, **o),
-        "sensitivity": lambda **o: reldep.sensitivity(*blocks, factors=(0.5, 1, 2), **o),
-    }[question](variance=variance)
-    fields = json.loads(answer.to_json())
-    assert json.loads(answer.to_json()) == fields
-    assert fields["variance"] == variance
-    assert fields["n_observations"] == 40
-    assert fields["call"] == answer.provenance.call
-    columns = answer.describe(fields["alpha"]).table.as_dict()
-    for i, row in enumerate(fields["table"]):
-        assert row == {name: column[i] for name, column in columns.items()}
-    if hasattr(answer, "tested"):
-        assert fields["estimate"] == answer.estimate
-        assert fields["pvalue"] == answer.pvalue
-        assert fields["confidence_interval"] == list(answer.confidence_interval())
-        # JSON has no infinity: the normal law has no degrees of freedom.
-        assert fields["df"] == (answer.df if math.isfinite(answer.df) else None)

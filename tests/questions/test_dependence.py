@@ -15,36 +15,18 @@ def data(rng):
     return x, x[:, :2] ** 2 + 0.3 * rng.normal(size=(60, 2)), rng.normal(size=60)
 
 
-@pytest.fixture
-def dcor():
-    """The package; it compiles for seconds as it is imported, too long for collecting tests."""
-    import dcor
-
-    return dcor
-
-
-def test_distance_covariance_and_correlation_are_those_of_dcor(data, dcor):
-    for x, y in ((data[0], data[1]), (data[0], data[2][:, None])):
-        assert reldep.hsic(x, y, kernel="distance") == pytest.approx(
-            dcor.u_distance_covariance_sqr(x, y), rel=1e-12
-        )
-        assert reldep.distance_correlation(x, y) == pytest.approx(
-            dcor.u_distance_correlation_sqr(x, y), rel=1e-12
-        )
-        assert reldep.cka(x, y, kernel=Distance(1.5)) == pytest.approx(
-            dcor.u_distance_correlation_sqr(x, y, exponent=1.5), rel=1e-12
-        )
-
-
-def test_linear_hsic_of_scalars_is_built_from_covariances():
-    """The unbiased squared covariance by its definition on distinct indices."""
-    rng = np.random.default_rng(3)
-    x, y = rng.normal(size=(2, 9))
-    from brute_force import hsic
-
-    assert reldep.hsic(x, y, kernel="linear") == pytest.approx(
-        hsic(np.outer(x, x), np.outer(y, y)), rel=1e-10
-    )
+def test_distance_covariance_and_correlation_are_those_of_dcor(data):
+    """Numbers of dcor 0.7: u_distance_covariance_sqr, u_distance_correlation_sqr, exponent=1.5."""
+    x, y, z = data
+    for other, covariance, correlation, of_powers in (
+        (y, 0.16549382830232418, 0.26046967221558814, 0.2255435051770207),
+        (z, 0.017328071526900857, 0.04399075475088041, 0.03180640798495737),
+    ):
+        assert reldep.hsic(x, other, kernel="distance") == pytest.approx(covariance, rel=1e-12)
+        assert reldep.distance_correlation(x, other) == pytest.approx(correlation, rel=1e-12)
+        assert reldep.cka(x, other, kernel=Distance(1.5)) == pytest.approx(of_powers, rel=1e-12)
+        assert reldep.dependence(x, other).estimate == reldep.cka(x, other)
+        assert reldep.dependence(x, other, measure="hsic").estimate == reldep.hsic(x, other)
 
 
 def test_cka_of_a_variable_with_itself_is_one(data):
@@ -70,18 +52,6 @@ def test_a_variable_depends_on_its_copy_beyond_doubt(data, measure, variance):
     assert "x and y are related: " in found.summary()
 
 
-def test_dependence_finds_what_there_is_and_only_that(data):
-    x, y, z = data
-    found = reldep.dependence(x, y)
-    assert found.pvalue < 1e-4
-    assert found.estimate == reldep.cka(x, y)
-    assert found.sentence().startswith("x and y are related: CKA")
-    assert reldep.dependence(x, y, measure="hsic").estimate == reldep.hsic(x, y)
-    nothing = reldep.dependence(x, z)
-    assert nothing.pvalue > 0.01
-    assert nothing.sentence(alpha=0.01).startswith("It is not shown that x and y are related: CKA")
-
-
 def test_the_independence_test_keeps_its_level():
     draws = 600
     rng = np.random.default_rng(5)
@@ -91,20 +61,6 @@ def test_the_independence_test_keeps_its_level():
     # Conservative, as the docstring says, but no more than a little: what it rejects at 5% is
     # at least what an exact test would reject at 2.5%.
     assert np.mean(pvalues < 0.05) > 0.025 - 3 * np.sqrt(0.025 * 0.975 / draws)
-
-
-def test_influence_can_hold_any_pairs(data):
-    x, y, z = data
-    A = reldep.influence({"x": x, "y": y, "z": z}, [("y", "x"), ("z", "z")])
-    assert A.values.shape == (2, 60)
-    assert A.pairs == (("y", "x"), ("z", "z"))
-    assert A.names == ("x", "y", "z")
-    assert A.n_observations == 60
-    np.testing.assert_allclose(A.estimates, [reldep.hsic(x, y), reldep.hsic(z, z)], rtol=1e-12)
-    np.testing.assert_allclose(A.psi.sum(axis=1), 0, atol=1e-12)
-    assert A.row(("x", "y")) == 0
-    with pytest.raises(KeyError):
-        A.row(("x", "z"))
 
 
 def test_averages_of_groups_are_contrasts(data):

@@ -1,7 +1,5 @@
 """Dependence given covariates: residuals by one regression, and the questions about them."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -261,15 +259,6 @@ def test_two_numbers_are_two_labels(rng, options, unit):
     assert found.statistic == pytest.approx(labels.statistic)
 
 
-def test_codes_for_missing_values_in_covariates_are_said(confounded):
-    x, y, z, age = confounded
-    coded = pd.DataFrame({"age": np.where(np.arange(len(x)) % 40 == 0, -99.0, age + 9)})
-    found = reldep.compare(x, y, z, given=coded).warnings
-    assert [str(one) for one in found if "may mean missing" in str(one)] == [
-        "-99 in 'age' may mean missing; pass `na=-99` to reldep.read()."
-    ]
-
-
 def test_the_answer_says_what_covariates_explain_and_leave(confounded):
     x, _, z, age = confounded
     sex = np.where(np.arange(150) % 2, "f", "m")
@@ -330,27 +319,6 @@ def test_rows_are_matched_dropped_and_said(confounded):
     ward = [f"ward {max(i, 60)}" for i in range(150)]
     with pytest.raises(ValueError, match="89 rows of 150 alone in a category"):
         reldep.dependence(x, z, given=ward)
-
-
-def messages(*values, given):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = reldep.dependence(*values, given=given, names=("x", "y"))
-    return " ".join(map(str, found.warnings))
-
-
-def test_cautions_say_where_covariates_are_not_held_fixed_well(rng, confounded):
-    x, _, z, age = confounded
-    assert "`given`" not in messages(x, z, given=age)
-    w = rng.normal(size=300)
-    flipped = [(rng.exponential(size=300) - 1) * np.sign(w) for _ in range(2)]
-    assert "still depends on it (x on column 1, y on column 1)" in messages(*flipped, given=w)
-    W = rng.normal(size=(100, 15))
-    curves = [np.sin(3 * W[:, j]) + W[:, 2] ** 2 + rng.normal(size=100) for j in range(2)]
-    assert "The regression on `given` is rough" in messages(*curves, given=W)
-    noise = rng.normal(size=(2, 60))
-    assert "rows would tell" in messages(*noise, given=rng.normal(size=(60, 31)))
-    assert "explains 99" in messages(10 * age + x / 3, z, given=age)
 
 
 def test_a_sample_of_rows_chooses_nearly_the_same_regression(rng):

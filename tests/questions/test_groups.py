@@ -147,17 +147,3 @@ def test_a_code_for_missing_labels_leaves_their_rows_out(rng):
     answer = reldep.groups("x", "y", "by", data=table, missing="drop", **FEW)
     assert answer.groups == ("a", "b")
     assert "'?'" not in said_of(answer)
-
-
-def test_series_and_copies_in_a_group_are_said(xy):
-    x, y = xy
-    series = reldep.groups(np.cumsum(x), np.cumsum(y), HALF, **FEW)
-    assert "Adjacent rows are correlated in 'a'" in said_of(series)
-    copied = reldep.groups(x, np.where(HALF == "a", 2 * x, y), HALF, **FEW)
-    assert "copies of each other in 'a': 'x' and 'y'" in said_of(copied)
-
-
-def test_an_answer_about_independent_groups_carries_no_caution(rng):
-    x = rng.normal(size=200)
-    answer = reldep.groups(x, x + rng.normal(size=200), np.tile(["a", "b"], 100), **FEW)
-    assert not answer.warnings

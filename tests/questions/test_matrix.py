@@ -66,26 +66,3 @@ def test_a_frame_a_mapping_and_an_array_are_one(rng):
         for data in (frame, values, {name: frame[name] for name in frame.columns})
     ]
     assert tables[0] == tables[1] == tables[2]
-
-
-def said_of(answer):
-    return " ".join(str(caution) for caution in answer.warnings)
-
-
-def test_series_among_the_variables_are_said(rng):
-    walks = np.cumsum(rng.normal(size=(100, 2)), axis=0)
-    noise = rng.normal(size=(100, 10))
-    assert "Adjacent" not in said_of(reldep.matrix(noise, **FEW))
-    mixed = reldep.matrix(np.column_stack([noise, walks]), **FEW)
-    assert "Adjacent rows are correlated (0.9" in said_of(mixed)
-
-
-def test_copies_and_influential_rows_are_said(rng):
-    table = rng.normal(size=(60, 3))
-    copied = np.column_stack([table, 2 * table[:, 0] + 1])
-    said = said_of(reldep.matrix(copied, **FEW))
-    assert "by its values: 'variable 0' and 'variable 3'" in said
-    assert "carries" not in said
-    table[5] = 40.0
-    said = said_of(reldep.matrix(table, kernel="linear", **FEW))
-    assert "row 5 in" in said

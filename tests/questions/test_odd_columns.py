@@ -10,7 +10,7 @@ import pytest
 
 import reldep
 from cautioned import cautioned
-from reldep.exceptions import CopyWarning, KindWarning, MissingCodesWarning
+from reldep.exceptions import CopyWarning, MissingCodesWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
 FEW = {"n_simulations": 400}
@@ -36,12 +36,6 @@ def test_clusters_may_come_as_any_column(xyz):
         assert reldep.compare(*xyz, clusters=clusters).pvalue == pytest.approx(expected)
 
 
-def test_clusters_in_two_spellings_are_said(xyz):
-    spelled = np.array(["A", "a ", *"bcdefghi"])[np.arange(40) % 10]
-    with cautioned(KindWarning, r"'clusters' has labels that may be the same \('A', 'a '\)"):
-        reldep.compare(*xyz, clusters=spelled)
-
-
 @pytest.mark.parametrize(
     "labels", [(1, 2, 0, -99), ("1", "2", "4", "-99"), ("a", "b", "c", "n/a"), (1, 2, 4, 99)]
 )
@@ -55,25 +49,6 @@ def test_codes_among_labels_of_rows_may_mean_missing(xyz, argument, labels):
             reldep.compare(*xyz, clusters=own)
     plain = reldep.groups(*xyz[:2], [(-1, 1)[i % 2] for i in range(40)])
     assert not any(isinstance(one, MissingCodesWarning) for one in plain.warnings)
-
-
-def test_a_scan_says_once_how_its_sources_were_read(xyz, rng):
-    first, second = xyz[1:]
-    sources = {
-        "words": [str(round(value, 2)) for value in xyz[0]],
-        "more words": [str(round(value, 2)) for value in rng.normal(size=40)],
-        "coded": np.where(np.arange(40) == 7, -999.0, rng.normal(size=40) + 9),
-        "spelled": np.array(["M", "m", "w"])[rng.integers(3, size=40)],
-        "plain": rng.normal(size=40),
-    }
-    answer = reldep.scan(sources, first, second, **FEW)
-    said = [str(one) for one in answer.warnings]
-    assert any("-999 in 'coded' may mean missing" in one for one in said)
-    surveyed = np.append([-99.0, -98.0, -97.0], rng.normal(size=37))
-    both = reldep.compare(surveyed, first, second, names=("surveyed", "y", "z")).warnings
-    for code in (-99, -98, -97):
-        assert any(str(one).startswith(f"{code} in 'surveyed' may mean") for one in both)
-    assert any("'spelled' has labels that may be the same" in one for one in said)
 
 
 COPIES = {

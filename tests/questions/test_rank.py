@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import reldep
-from reldep.kernels import Gaussian, Laplace, Precomputed
+from reldep.kernels import Gaussian, Laplace
 from reldep.stats.simultaneous import largest_leads
 
 VARIANCES = ("jackknife", "fixed-kernel")
@@ -157,18 +157,12 @@ def test_the_table_starts_with_the_strongest_and_keeps_names():
     names = dict(zip(("weak", "strong", "middle"), ("t2", "t0", "t1"), strict=True))
     ranking = reldep.rank(x, {name: targets[key] for name, key in names.items()})
     table = ranking.to_frame()
-    assert isinstance(table, pl.DataFrame)
     assert table["target"].to_list() == ["strong", "middle", "weak"]
     assert table["rank"].to_list() == [1, 2, 3]
-    assert table.columns == [
-        *("target", "estimate", "as_correlation", "standard_error", "low", "high"),
-        *("rank", "rank_low", "rank_high", "may_be_best"),
-    ]
     assert ranking.best == ("strong",)
     assert ranking.pairwise()["first"].to_list() == ["weak", "weak", "strong"]
     assert ranking.targets == ("weak", "strong", "middle")
     assert ranking.sentence().startswith("Of 3 targets, source is most closely related to strong")
-    assert "may_be_best" in ranking.summary()
     assert repr(ranking).startswith("Ranking(source='source', best=('strong',)")
 
 
@@ -203,17 +197,6 @@ def test_kernels_are_given_for_source_and_targets_or_by_name():
     assert list(kernels.values()) == [
         *("Gaussian(bandwidth=2)", "Laplace(bandwidth=3)", "Linear()", "Laplace(bandwidth=3)")
     ]
-
-
-def test_targets_may_be_categories_blocks_and_matrices():
-    x, targets = made()
-    mixed = {
-        "labels": np.where(x > 0, "high", "low"),
-        "block": np.column_stack(list(targets.values())),
-        "matrix": Precomputed(np.exp(-np.abs(np.subtract.outer(x, x)))),
-    }
-    ranking = reldep.rank(x, mixed, measure="cka")
-    assert ranking.best == ("matrix",)
 
 
 def test_copies_of_a_target_are_ties_never_nan():

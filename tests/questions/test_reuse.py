@@ -56,6 +56,9 @@ def test_clusters_and_lags_may_be_chosen_when_asking():
 def test_an_influence_gives_hsics_and_a_frame_with_names():
     computed = reldep.influence(data(), PAIRS)
     blocks = data()
+    assert (computed.pairs, computed.n_observations) == (tuple(PAIRS), 90)
+    np.testing.assert_allclose(computed.psi.sum(axis=1), 0, atol=1e-12)
+    assert computed.row(("en", "da")) == 1
     assert computed.hsic(("sv", "da")) == pytest.approx(reldep.hsic(blocks["da"], blocks["sv"]))
     # The screens' pairs come along as plain numbers.
     assert computed.hsic(("en", "fr")) == pytest.approx(reldep.hsic(blocks["en"], blocks["fr"]))

@@ -1,5 +1,7 @@
 """What answers list, and how the columns of their tables are called."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -83,6 +85,13 @@ def test_an_answer_lists_what_a_reader_wants_and_names_columns_as_all_do(questio
     assert {name for name in dir(answer) if not name.startswith("_")} == members
     assert list(answer.to_frame().columns) == columns
     assert list(answer.describe().table.as_dict()) == columns
+    assert str(answer) == answer.summary()
+    stored = json.loads(answer.to_json())
+    assert (stored["n_observations"], stored["call"]) == (60, answer.provenance.call)
+    shown = answer.describe(stored["alpha"]).table.as_dict()
+    assert stored["table"] == [dict(zip(columns, row)) for row in zip(*shown.values())]  # noqa: B905
+    for name in {"estimate", "pvalue", "df"} & set(stored) & set(members):
+        assert stored[name] == getattr(answer, name)
     assert repr(answer).startswith(f"{type(answer).__name__}(")
     assert repr(answer).endswith("n_observations=60)")
     with pytest.raises(AttributeError):
