@@ -27,10 +27,11 @@ def run_python(code):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-def test_importing_the_package_loads_nothing_heavy():
-    loaded = run_python("import reldep, sys; print(*sys.modules)").split()
-    assert "reldep" in loaded
-    assert not set(loaded) & {*HEAVY, "numpy"}
+@pytest.mark.parametrize(("name", "heavy"), [("reldep", "numpy"), ("reldep.datasets", "rdata")])
+def test_importing_the_package_loads_nothing_heavy(name, heavy):
+    loaded = run_python(f"import {name}, sys; print(*sys.modules)").split()
+    assert name in loaded
+    assert not set(loaded) & {*HEAVY, heavy}
 
 
 def test_a_first_comparison_of_arrays_loads_nothing_heavy():

@@ -36,6 +36,7 @@ def compare(source, first, second):
             (*COMPARE, "--paper", "--variance", "fixed-kernel"),
             "--paper is the test as published and takes no --variance",
         ),
+        ((*COMPARE, "--method", "split"), "--method belongs to the published test"),
         ((*COMPARE, "--kernel", "gausian"), "--kernel gausian is not known (did you mean 'gau"),
         ((*COMPARE, "--kernel", "lipds=linear"), "names 'lipds', which is not a variable"),
         ((*COMPARE, "--engine", "denze"), "--engine denze is not known"),

@@ -5,8 +5,6 @@ from __future__ import annotations
 import copy
 import dataclasses
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import polars as pl
@@ -69,20 +67,3 @@ def test_copies_and_pickles_keep_everything(pets: Dataset) -> None:
             pets.description,
             pets.reference,
         )
-
-
-def test_importing_the_datasets_loads_no_heavy_package() -> None:
-    heavy = {
-        "polars",
-        "pandas",
-        "scipy.sparse",
-        "scipy.signal",
-        "sklearn",
-        "rdata",
-        "snowballstemmer",
-    }
-    program = f"import reldep.datasets, sys; print({heavy!r} & set(sys.modules))"
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "set()"

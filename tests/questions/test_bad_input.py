@@ -248,6 +248,7 @@ dependence(X, Y, test='permuted') -> `test='permuted'` is not known (did you mea
 dependence(X, Y, given=Z, test='permutation') -> cannot be combined with `given`
 dependence(X, Y).power('many') -> TypeError: `n='many'`; pass a whole number, at least 4
 dependence(X, Y, measure='hsic').as_correlation() -> measure='cka'
+dependence(X, WIDE[:, 0]).sample_size() -> correlation -0.0 … is not positive
 dependence(X, RARE).power(100) -> has no standard error
 dependence(X, Y).power(10**400) -> n=1000
 dependence(X, Y).confidence_interval(10**400) -> level=1000

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import json
 import pydoc
-import shlex
 
 import numpy as np
 import polars as pl
@@ -14,7 +12,6 @@ from mypy import api
 
 import reldep
 from reldep.arguments import Interface, python_code
-from reldep.cli.app import run
 from reldep.questions import SENTENCES
 from reldep.questions.request import Request, interface, offered
 
@@ -90,35 +87,6 @@ def test_plain_values_are_written_as_code(value, text):
     assert python_code(value) == text
 
 
-WORDS = {
-    "compare": {"source": "x", "first": ["b=y,w"], "second": "z", "kernel": ["b=gaussian:2"]},
-    "rank": {"source": "x", "targets": ["y", "b=z,w"], "rng": "3", "missing": "drop"},
-    "contrast": {"weights": ["x~y=1", "x~z=-1"], "alternative": "greater"},
-    "dependence": {"x": "x", "y": ["y", "w"], "test": "permutation", "n_permutations": "99"},
-    "groups": {"x": "x", "y": "y", "by": "g"},
-    "matrix": {"variables": ["x", "y", "z"], "where": ["x > -1", "y < 2"]},
-    "scan": {"sources": ["y", "z", "w"], "first": "x", "second": "g"},
-    "sensitivity": {"source": "x", "first": "y", "second": "z"},
-}
-
-
-@pytest.mark.parametrize("question", WORDS)
-def test_the_printed_call_gives_the_printed_answer(question, tmp_path, capsys):
-    path = str(tmp_path / "t.csv")
-    TABLE.with_columns(g=pl.Series(["a", "b"] * 15)).write_csv(path)
-    request = Request.from_words(question=question, files=(path,), words=WORDS[question])
-    answer = request.run()
-    assert answer.provenance.call == request.call()
-    again = eval(request.call(), {"reldep": reldep})  # noqa: S307 (our own code)
-    expected = json.loads(answer.to_json())
-    assert json.loads(again.to_json()) == expected
-    assert Request.from_dict(json.loads(json.dumps(request.to_dict()))) == request
-    assert run([*shlex.split(request.command())[1:], "--json", "--code"]) == 0
-    said = capsys.readouterr()
-    assert request.call() in said.err
-    assert json.loads(said.out)["table"] == expected["table"]
-
-
 def test_a_form_makes_the_same_call_as_a_command_line():
     typed = {"source": ["x"], "targets": ["y", "b=z,w"], "max_lag": None, "missing": "raise"}
     filled = {"source": "x", "targets": "y\nb=z,w", "max_lag": ""}
@@ -129,26 +97,7 @@ def test_a_form_makes_the_same_call_as_a_command_line():
     assert calls[0] == calls[1] == "reldep.rank('x', ['y', 'b=z,w'], data='t.csv')"
 
 
-def test_the_published_test_is_a_call_of_its_own():
-    words = {"source": "x", "first": "y", "second": "z", "paper": True}
-    request = Request.from_words(question="compare", files=("t.csv",), words=words)
-    assert request.call() == "reldep.paper_test('x', 'y', 'z', data='t.csv')"
-    assert request.command().endswith("--paper")
-    with pytest.raises(ValueError, match="`paper` is the test as published and takes no `measure`"):
-        Request.from_words(question="compare", files=("t.csv",), words={**words, "measure": "dcor"})
-    split = {**words, "paper": False, "method": "split"}
-    with pytest.raises(ValueError, match="`method` belongs to the published test"):
-        Request.from_words(question="compare", files=("t.csv",), words=split)
-
-
 @pytest.mark.parametrize("question", SENTENCES)
 def test_every_place_of_a_sentence_is_an_argument(question):
     places = {name: name for name in offered(question)}
     assert "{" not in SENTENCES[question].format(**places)
-
-
-def test_a_word_that_is_the_default_of_another_function_is_not_lost():
-    words = {"source": "x", "first": "y", "second": "z", "paper": True, "alternative": "two-sided"}
-    request = Request.from_words(question="compare", files=("t.csv",), words=words)
-    assert "alternative='two-sided'" in request.call()
-    assert "--alternative two-sided" in request.command()

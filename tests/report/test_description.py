@@ -141,11 +141,3 @@ def test_a_further_section_comes_first_and_brings_cautions_spelled_by_the_front_
     said = more.reworded(in_shell)
     assert [str(one) for one in said.cautions] == ["take an umbrella", "hold hat=on"]
     assert said.sentence.endswith("Set umbrella=up.")
-
-
-def test_every_answer_describes_itself(answers):
-    for kind, answer in answers.items():
-        parts = answer.describe()
-        assert parts.kind == type(answer).__name__.lower(), kind
-        assert parts.sentence == answer.sentence(parts.alpha)
-        assert list(parts.table.as_dict()) == list(answer.to_frame().columns)

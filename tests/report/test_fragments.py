@@ -7,7 +7,6 @@ import pytest
 
 import reldep
 from reldep import report
-from reldep.report.markup import Markup, element, escaped, joined
 from report.conftest import HOSTILE, KINDS
 from report.parsed import Document
 
@@ -51,14 +50,3 @@ def test_latex_accepts_every_table(answers, hostile, tmp_path):
     (tmp_path / "tables.tex").write_text(whole, encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "tables.tex"]
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
-
-
-def test_markup_is_escaped_once():
-    inner = element("b", "1 < 2")
-    assert element("p", inner, " & ") == "<p><b>1 &lt; 2</b> &amp; </p>"
-    assert escaped(inner) is inner
-    assert joined("<", Markup("<br>")) == "&lt;<br>"
-
-
-def test_attributes_are_escaped_and_may_be_left_out():
-    assert element("img", alt='a "b"', class_=None) == '<img alt="a &quot;b&quot;">'

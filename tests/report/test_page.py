@@ -1,14 +1,10 @@
 from __future__ import annotations
 
 import base64
-import os
 import platform
 import re
-import shutil
-import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 from xml.etree import ElementTree
 
 import matplotlib as mpl
@@ -209,27 +205,6 @@ def test_reports_drawn_in_threads_are_the_same(answers, pages):
     with ThreadPoolExecutor(4) as threads:
         jobs = [threads.submit(answers["dependence"].to_html) for _ in range(6)]
         assert {job.result() for job in jobs} == {pages["dependence"]}
-
-
-def test_report_can_be_made_from_a_source_tree_that_is_not_installed(tmp_path):
-    """Without metadata and without anything of this installation on the path."""
-    root = Path(reldep.__file__).parent
-    shutil.copytree(root, tmp_path / "reldep", ignore=shutil.ignore_patterns("__pycache__"))
-    code = (
-        "import importlib.metadata, sys\n"
-        "def none(name): raise importlib.metadata.PackageNotFoundError(name)\n"
-        "importlib.metadata.version = importlib.metadata.distribution = none\n"
-        "import numpy, reldep\n"
-        "x = numpy.random.default_rng(0).normal(size=(3, 40))\n"
-        "assert 'Made with reldep' in reldep.compare(*x).to_html(), reldep.__file__\n"
-        "print(reldep.__file__)"
-    )
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONWARNINGS": "ignore"}
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert str(tmp_path) in done.stdout
 
 
 def test_sections_head_their_first_column_by_its_own_name(variables):

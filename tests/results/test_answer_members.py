@@ -84,7 +84,9 @@ def test_an_answer_lists_what_a_reader_wants_and_names_columns_as_all_do(questio
     answer = ask()
     assert {name for name in dir(answer) if not name.startswith("_")} == members
     assert list(answer.to_frame().columns) == columns
-    assert list(answer.describe().table.as_dict()) == columns
+    parts = answer.describe()
+    assert list(parts.table.as_dict()) == columns
+    assert (parts.kind, parts.sentence) == (type(answer).__name__.lower(), answer.sentence())
     assert str(answer) == answer.summary()
     stored = json.loads(answer.to_json())
     assert (stored["n_observations"], stored["call"]) == (60, answer.provenance.call)

@@ -10,7 +10,7 @@ from scipy.stats import t as student
 
 import reldep
 from reldep.kernels import Gaussian
-from reldep.stats.series import RowDependence, leave_out, variance_shares
+from reldep.stats.series import RowDependence, leave_out
 
 
 def data(m=150, seed=0):
@@ -119,17 +119,3 @@ def test_too_few_rows_to_test_have_nothing_left():
     table = reldep.compare(*data(20)).influential(20)
     assert table["estimate_without"].null_count() == table["pvalue_without"].null_count() == 4
     assert table["estimate_without"][:16].null_count() == 0
-
-
-def test_leaving_out_is_exact_for_a_mean():
-    values = np.random.default_rng(0).normal(size=30)
-    psi = values - values.mean()
-    rows = np.array([3, 17])
-    change, ratio = leave_out(psi, rows, RowDependence())
-    rest = np.delete(values, rows)
-    assert values.mean() + change[-1] == pytest.approx(rest.mean())
-    assert psi @ psi / 30**2 * ratio[-1] == pytest.approx(rest.var() / 28)
-
-
-def test_no_influence_at_all_has_no_shares():
-    assert variance_shares(np.zeros(4)).tolist() == [0.0] * 4
