@@ -40,10 +40,26 @@ COMPARED = {
     # Repeated options add up.
     "--clusters id --clusters diet": "clusters=('id', 'diet')",
     "--where \"genotype = 'wt'\" --where \"diet != 'fish'\"": "where=[",
+    "--first C16.0": "reldep.compare('diet', ['lipids=C*', 'C16.0'], 'genes=gene_*', data=",
+    "--given C14.0 --given genotype": "given=['C14.0', 'genotype']",
+    "--categories diet --categories genotype": "categories=['diet', 'genotype']",
     "--paper": f"reldep.paper_test({SLOTS}, data=",
     "--paper --alternative two-sided": "alternative='two-sided'",
 }
+# A kernel is a name and a parameter.
+KERNELS = {
+    "gaussian:2": "Gaussian(bandwidth=2, ",
+    "Gaussian:0.5": "Gaussian(bandwidth=0.5, ",
+    "gaussian:median": "Gaussian(bandwidth='median', factor=1.0)",
+    "laplace:0.5*median": "Laplace(bandwidth='median', factor=0.5)",
+    "polynomial:3": "Polynomial(degree=3, ",
+    "distance:0.5": "Distance(exponent=0.5)",
+}
 CALLS = {
+    **{
+        f"dependence mice.csv --x C14.0 --y C16.0 --kernel {word}": f"reldep.kernels.{kernel}"
+        for word, kernel in KERNELS.items()
+    },
     **{f"compare mice.csv {shlex.join(QUESTION)} {line}": call for line, call in COMPARED.items()},
     "rank mice.csv --source diet --targets genes=gene_* --targets C14.0:C18.0,diet --alpha 0.1 "
     "--adjust holm": "reldep.rank('diet', ['genes=gene_*', 'C14.0:C18.0,diet'], "
@@ -92,15 +108,6 @@ def test_incomplete_rows_are_refused_or_dropped(ask):
     dropped = ask("compare", "holes.csv", *QUESTION, "--missing", "drop")
     assert dropped.status == 0
     assert "observations: 37 (3 incomplete left out)" in dropped.out
-
-
-def test_codes_may_be_labels(ask, mice, tmp_path):
-    codes = mice["diet"].cast(str).rank("dense").cast(int)
-    mice.with_columns(codes.alias("diet")).write_csv(tmp_path / "codes.csv")
-    words = ["compare", tmp_path / "codes.csv", *QUESTION, "--json"]
-    as_labels = json.loads(ask(*words, "--categories", "diet").out)
-    assert as_labels["estimate"] == reldep.compare(*blocks(mice)).estimate
-    assert json.loads(ask(*words).out)["estimate"] != as_labels["estimate"]
 
 
 def test_a_block_of_one_column_bears_its_name(ask):

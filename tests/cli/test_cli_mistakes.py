@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 import signal
 import sys
 
@@ -12,96 +13,90 @@ from cli.mouse_files import QUESTION
 from reldep.cli import interrupts
 
 COMPARE = ("compare", "mice.csv", *QUESTION)
-CONTRAST = ("contrast", "mice.csv", "--variables", "lipids=C*")
+# A command and what is said of it; "+" stands for the comparison above.
+MISTAKES = """
+compare mice.csv --source Diet --first C* --second gene_* -> no column 'Diet' in mice.csv; nearest:
+compare mice.csv --source diet --first K* --second gene_* -> no column of mice.csv matches 'K*'
+compare mice.csv --source diet --first x=C14.00 --second gene_* -> no column 'C14.00' in mice.csv;
+compare mice.csv --source diet --first C14.0 --second C14.0 -> --first and --second are both 'C14.0'
+compare mice.csv --source id --first C* --second gene_* -> Leave out identifiers
+compare mice.csv --source diet --first C14.0 --first x=C16.0 --second C* -> no column 'x=C16.0'
+matrix design.csv lipids.csv -> 2 files need a column to be joined on. Pass --join id
+rank mice.csv --source diet --targets diet,C14.0 -> targets has 1 of at least 2 targets: 'C14.0'
+matrix mice.csv --columns C* -> name the first by --variables
+describe mise.csv -> no file mise.csv; nearest: 'mice.csv'
+demo --out x.bmp -> --out x.bmp: write a file that ends in .png
+contrast mice.csv --weight diet-lipids -> expected a pair and its weight
+contrast mice.csv --variables lipids=C* --weight diet~lipds=1 -> no column 'lipds' in mice.csv
+contrast mice.csv --weight diet~C14.0=1 --weight diet~C14.0=2 -> repeats a pair that has a weight
++ --paper --variance fixed-kernel -> --paper is the test as published and takes no --variance
++ --method split -> --method belongs to the published test
++ --kernel gausian -> --kernel gausian is not known (did you mean 'gaussian'?)
++ --kernel gausian:2 -> --kernel gausian is not known
++ --kernel lipds=linear -> names 'lipds', which is not a variable
++ --kernel delta:2 -> --kernel delta:2: delta does not have this parameter; write --kernel delta
++ --kernel gaussian:x -> --kernel gaussian:x cannot be used: bandwidth=x is not known
++ --kernel gaussian:x*median -> factor=x; pass
++ --kernel polynomial:median -> degree=median; pass
++ --kernel gaussian:-1 -> bandwidth=-1; pass
++ --kernel linear --kernel delta -> 2 times; write NAME=KERNEL for each, and each name once
++ --kernel linear --kernel lipids=delta -> 2 times; write NAME=KERNEL for each, and each name once
++ --kernel lipids=linear --kernel lipids=delta -> write NAME=KERNEL for each, and each name once
++ --engine denze -> --engine denze is not known
++ --alpha 1.5 -> --alpha 1.5; pass a number strictly between 0 and 1
++ --max-lag x -> --max-lag x does not fit 40 observations
++ --max-lag 40 -> --max-lag 40 does not fit 40 observations
++ --max-lag 2 --variance fixed-kernel -> cannot be combined with --max-lag; leave one out
++ --clusters C* -> --clusters C* names 21 columns; give one
++ --clusters id --clusters diet --clusters genotype -> clusters
++ --where 'genotype = wt' -> text stands in single quotes: 'wt'
++ --where "diet = 'x'" -> no row of mice.csv satisfies the condition
++ --json --csv -> --json and --csv both print to standard output
++ --plot x.gif -> --plot x.gif: write a file that ends in .png, .svg, .pdf
++ --report x.txt -> --report x.txt: write a file that ends in .html
++ --join id -> --join id needs at least two files
+"""
+# Found by the parser, which shows the usage, too.
+USAGE = """
+comprae mice.csv -> Did you mean 'compare'?
+compare mice.csv --sorce diet -> --source
+compare mice.csv -> Missing option '--source'
+describe -> Missing argument 'FILE'
+scan mice.csv --source diet -> Missing option '--first' / '--targets'
++ --measure hsik -> is not one of 'cka', 'hsic', 'dcor'
++ --seed -1 -> --seed
++ --alpha small -> --alpha
++ --measure cka --measure hsic -> --measure is given 2 times; give it once.
++ --seed 1 --seed 2 -> --seed is given 2 times; give it once.
++ --missing drop --missing raise -> --missing is given 2 times; give it once.
++ --alpha 0.1 --alpha 0.05 -> --alpha is given 2 times; give it once.
++ --id id --id diet -> --id is given 2 times; give it once.
++ --header --no-header -> --header is given 2 times; give it once.
+"""
 
 
-def compare(source, first, second):
-    return ("compare", "mice.csv", "--source", source, "--first", first, "--second", second)
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (compare("Diet", "C*", "gene_*"), "no column 'Diet' in mice.csv; nearest: 'diet'"),
-        (compare("diet", "K*", "gene_*"), "no column of mice.csv matches 'K*'"),
-        (compare("diet", "x=C14.00", "gene_*"), "no column 'C14.00' in mice.csv; nearest:"),
-        (compare("diet", "C14.0", "C14.0"), "--first and --second are both 'C14.0'"),
-        (compare("id", "C*", "gene_*"), "Leave out identifiers"),
-        (
-            ("rank", "mice.csv", "--source", "diet", "--targets", "diet,C14.0"),
-            "targets has 1 of at least 2 targets: 'C14.0'",
-        ),
-        (("matrix", "mice.csv", "--columns", "C*"), "name the first by --variables"),
-        (
-            (*COMPARE, "--paper", "--variance", "fixed-kernel"),
-            "--paper is the test as published and takes no --variance",
-        ),
-        ((*COMPARE, "--method", "split"), "--method belongs to the published test"),
-        ((*COMPARE, "--kernel", "gausian"), "--kernel gausian is not known (did you mean 'gau"),
-        ((*COMPARE, "--kernel", "lipds=linear"), "names 'lipds', which is not a variable"),
-        ((*COMPARE, "--engine", "denze"), "--engine denze is not known"),
-        ((*COMPARE, "--alpha", "1.5"), "--alpha 1.5; pass a number strictly between 0 and 1"),
-        ((*COMPARE, "--max-lag", "x"), "--max-lag x does not fit 40 observations"),
-        ((*COMPARE, "--max-lag", "40"), "--max-lag 40 does not fit 40 observations"),
-        (
-            (*COMPARE, "--max-lag", "2", "--variance", "fixed-kernel"),
-            "--variance fixed-kernel cannot be combined with --max-lag; leave one out",
-        ),
-        ((*COMPARE, "--clusters", "C*"), "--clusters C* names 21 columns; give one"),
-        ((*COMPARE, "--where", "genotype = wt"), "text stands in single quotes: 'wt'"),
-        ((*COMPARE, "--where", "diet = 'x'"), "no row of mice.csv satisfies the condition"),
-        ((*COMPARE, "--json", "--csv"), "--json and --csv both print to standard output"),
-        ((*COMPARE, "--plot", "x.gif"), "--plot x.gif: write a file that ends in .png, .svg, .pdf"),
-        ((*COMPARE, "--report", "x.txt"), "--report x.txt: write a file that ends in .html"),
-        ((*COMPARE, "--join", "id"), "--join id needs at least two files"),
-        (("demo", "--out", "x.bmp"), "--out x.bmp: write a file that ends in .png"),
-        ((*CONTRAST, "--weight", "diet-lipids"), "expected a pair and its weight"),
-        (
-            (*CONTRAST, "--weight", "diet~lipds=1"),
-            "no column 'lipds' in mice.csv",
-        ),
-        (
-            (*CONTRAST, "--weight", "diet~lipids=1", "--weight", "diet~lipids=2"),
-            "--weight diet~lipids=2 repeats a pair that has a weight; give it one",
-        ),
-        ((*compare("diet", "C14.0", "gene_*"), "--first", "x=C16.0"), "no column 'x=C16.0'"),
-        (("describe", "mise.csv"), "no file mise.csv; nearest: 'mice.csv'"),
-        (
-            ("compare", "design.csv", "lipids.csv", *QUESTION),
-            "2 files need a column to be joined on. Pass --join id",
-        ),
-    ],
-    ids=lambda given: " ".join(given[2:])[-40:] if isinstance(given, tuple) else "",
-)
-def test_wrong_input_is_one_line_with_the_way_out(ask, words, message):
-    said = ask(*words)
+def asked(ask, line):
+    words, message = line.split(" -> ")
+    said = ask(*(COMPARE if words[0] == "+" else ()), *shlex.split(words.removeprefix("+")))
     assert said.status == 2
     assert said.out == ""
-    assert said.err.startswith("Error: ")
-    assert said.err.count("\n") == 1
-    assert message in said.err
+    return said.err, message
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("comprae", "mice.csv"), "Did you mean 'compare'?"),
-        (("compare", "mice.csv", "--sorce", "diet"), "--source"),
-        (("compare", "mice.csv"), "Missing option '--source'"),
-        (("describe",), "Missing argument 'FILE'"),
-        (("scan", "mice.csv", "--source", "diet"), "Missing option '--first' / '--targets'"),
-        ((*COMPARE, "--measure", "hsik"), "is not one of 'cka', 'hsic', 'dcor'"),
-        ((*COMPARE, "--seed", "-1"), "--seed"),
-        ((*COMPARE, "--alpha", "small"), "--alpha"),
-    ],
-    ids=lambda given: " ".join(given)[-30:] if isinstance(given, tuple) else "",
-)
-def test_wrong_usage_shows_what_was_meant(ask, monkeypatch, words, message):
+@pytest.mark.parametrize("line", MISTAKES.strip().splitlines())
+def test_wrong_input_is_one_line_with_the_way_out(ask, line):
+    said, message = asked(ask, line)
+    assert said.startswith("Error: ")
+    assert said.count("\n") == 1
+    assert message in said
+
+
+@pytest.mark.parametrize("line", USAGE.strip().splitlines())
+def test_wrong_usage_shows_what_was_meant(ask, monkeypatch, line):
     monkeypatch.setenv("COLUMNS", "200")
-    said = ask(*words)
-    assert said.status == 2
-    assert message in " ".join(said.err.split())
-    assert "Traceback" not in said.err
+    said, message = asked(ask, line)
+    assert message in " ".join(said.split())
+    assert "Traceback" not in said
 
 
 @pytest.mark.parametrize("place", [0, 1, len(COMPARE)])

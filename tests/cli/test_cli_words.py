@@ -11,45 +11,6 @@ from reldep.files.reading import READING
 from reldep.questions import SENTENCES
 from reldep.questions.request import offered
 
-DEPENDENCE = ("dependence", "mice.csv", "--x", "C14.0", "--y", "C16.0")
-
-
-@pytest.mark.parametrize(
-    ("word", "kernel"),
-    [
-        ("gaussian:2", "Gaussian(bandwidth=2, "),
-        ("Gaussian:0.5", "Gaussian(bandwidth=0.5, "),
-        ("gaussian:median", "Gaussian(bandwidth='median', factor=1.0)"),
-        ("laplace:0.5*median", "Laplace(bandwidth='median', factor=0.5)"),
-        ("polynomial:3", "Polynomial(degree=3, "),
-        ("distance:0.5", "Distance(exponent=0.5)"),
-    ],
-)
-def test_a_kernel_is_a_name_and_a_parameter(ask, word, kernel):
-    said = ask(*DEPENDENCE, "--kernel", word, "--code")
-    assert said.status == 0
-    assert f"kernel=reldep.kernels.{kernel}" in said.out
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("gausian:2", "--kernel gausian is not known"),
-        ("delta:2", "--kernel delta:2: delta does not have this parameter; write --kernel delta"),
-        ("gaussian:x", "--kernel gaussian:x cannot be used: bandwidth=x is not known"),
-        ("gaussian:x*median", "factor=x; pass"),
-        ("polynomial:median", "degree=median; pass"),
-        ("gaussian:-1", "bandwidth=-1; pass"),
-        ("linear delta", "2 times; write NAME=KERNEL for each, and each name once"),
-        ("linear C14.0=delta", "2 times; write NAME=KERNEL for each, and each name once"),
-        ("C14.0=linear C14.0=delta", "2 times; write NAME=KERNEL for each, and each name once"),
-    ],
-)
-def test_a_wrong_kernel_is_quoted_with_the_reason(ask, words, message):
-    said = ask(*DEPENDENCE, *(word for one in words.split() for word in ("--kernel", one)))
-    assert said.status == 2
-    assert message in said.err
-
 
 @pytest.mark.parametrize(
     ("argument", "typed"),
