@@ -73,21 +73,24 @@ class Dense:
                     effects[i, run] = block.sum(axis=1)
             effects = row_effects(effects)
         for run in runs:
-            held, slopes = np.empty((k, run.stop - run.start, n)), []
+            # One array: the memory of many small ones would go back and come again at each call.
+            both = np.empty((k + len(followed), run.stop - run.start, n))
+            held, slopes = both[:k], both[k:]
             for i, kernel in enumerate(kernels):
-                own = [one for one in followed if one.variable == i]
-                parts = [part for one in own for part in (one.bandwidth.slope, one.bandwidth.score)]
-                block, *moving = evaluate([kernel, *parts], run)
+                own = [j for j, one in enumerate(followed) if one.variable == i]
+                widths = [followed[j].bandwidth for j in own]
+                parts = [kernel, *(one.slope for one in widths), *(one.score for one in widths)]
+                block, *moving = evaluate(parts, run, [held[i], *(slopes[j] for j in own)])
                 if is_whole:
                     squares[i] = np.einsum("ij,ij->", block, block)
                     effects[i] = row_effects(block.sum(axis=1))
-                held[i] = subtract_effects(block, effects[i], run)
-                for one, slope, score in zip(own, moving[::2], moving[1::2], strict=True):
-                    one.score_means[run] = score.sum(axis=1) / (n - 1)
-                    slopes.append((one.slopes, slope))
-            for found, slope in slopes:
-                for partner in found:
-                    found[partner] += np.einsum("ij,ij->", slope, held[partner]) / (n * (n - 3))
+                subtract_effects(block, effects[i], run)
+                for j, score in zip(own, moving[len(own) :], strict=True):
+                    followed[j].score_means[run] = score.sum(axis=1) / (n - 1)
+            for one, slope in zip(followed, slopes, strict=True):
+                for partner in one.slopes:
+                    total = float(np.einsum("ij,ij->", slope, held[partner]))
+                    one.slopes[partner] += total / (n * (n - 3))
             q[:, run] = row_sums(held, pairs)
             sums += whole_sums(held, totals)
         return Products(q, sums, np.sqrt(squares / (n * (n - 1))))

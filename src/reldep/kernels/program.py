@@ -66,16 +66,27 @@ def joined(
     return None
 
 
-def values_of(programs: Sequence[Sequence[Factor]], squared: FloatArray) -> list[FloatArray]:
-    """Return the values of programs of the same points, from their squared distances.
+def fill_values(
+    programs: Sequence[Sequence[Factor]], squared: FloatArray, blocks: Sequence[FloatArray]
+) -> None:
+    """Fill in the values of programs of the same points, from their squared distances.
 
     A few rows at a time stay in the cache. Roots, and the values of a kernel of one factor that is
     also a factor of its slope, are computed once.
+
+    Parameters
+    ----------
+    programs : sequence of programs
+    squared : ndarray, shape (rows, columns)
+        Roots may take its place.
+    blocks : sequence of ndarray
+        One for each program.
     """
-    blocks = [np.empty(squared.shape) for _ in programs]
+    needs_squares = any(factor.function == GAUSSIAN for program in programs for factor in program)
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         for run in row_runs(*squared.shape):
-            squares, roots = squared[run], np.sqrt(squared[run])
+            squares = squared[run]
+            roots = np.sqrt(squares, out=None if needs_squares else squares)
             known: dict[tuple[int, float], FloatArray] = {}
             for program, block in zip(programs, blocks, strict=True):
                 out = block[run]
@@ -93,32 +104,40 @@ def values_of(programs: Sequence[Sequence[Factor]], squared: FloatArray) -> list
                         out[...] = values
                 if len(program) == 1:
                     known[function, scale] = out
-    return blocks
 
 
-def evaluate(kernels: Sequence[FittedKernel], run: slice) -> list[FloatArray]:
+def evaluate(
+    kernels: Sequence[FittedKernel], run: slice, out: Sequence[FloatArray] = ()
+) -> list[FloatArray]:
     """Return values of a run of rows with all rows, by kernel; 0 on the diagonal.
 
     Kernels of the same points share their distances. A program may differ from its kernel by row
     effects, which no dependence sees.
+
+    Parameters
+    ----------
+    kernels : sequence of FittedKernel
+    run : slice
+    out : sequence of ndarray, optional
+        Where the values of the first kernels go; by default all are new arrays.
     """
-    found: dict[int, FloatArray] = {}
-    same: dict[int, list[tuple[int, Sequence[Factor]]]] = {}
-    for k, kernel in enumerate(kernels):
+    shape = run.stop - run.start, len(kernels[0])
+    blocks = [*out, *(np.empty(shape) for _ in kernels[len(out) :])]
+    same: dict[int, list[tuple[Sequence[Factor], FloatArray]]] = {}
+    for kernel, block in zip(kernels, blocks, strict=True):
         program = kernel.program() or ()
         sources = {id(factor.points) for factor in program}
         if len(sources) == 1 and program[0].function != EQUAL:
-            same.setdefault(sources.pop(), []).append((k, program))
+            same.setdefault(sources.pop(), []).append((program, block))
         else:
-            found[k] = np.asarray(kernel(run, slice(0, len(kernel))), dtype=np.float64)
+            block[...] = kernel(run, slice(0, len(kernel)))
     for members in same.values():
-        places, programs = zip(*members, strict=True)
+        programs, own = zip(*members, strict=True)
         points = programs[0][0].points
-        blocks = values_of(programs, squared_distances(points[run], points))
-        found.update(zip(places, blocks, strict=True))
-    for block in found.values():
+        fill_values(programs, squared_distances(points[run], points), own)
+    for block in blocks:
         np.fill_diagonal(block[:, run], 0.0)
-    return [found[k] for k in range(len(kernels))]
+    return blocks
 
 
 class Program(NamedTuple):

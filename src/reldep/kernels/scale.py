@@ -18,7 +18,7 @@ from reldep.data.variables import Numeric
 from reldep.exceptions import InputError
 from reldep.kernels.base import FittedKernel, Kernel
 from reldep.kernels.points import Points
-from reldep.kernels.program import FIRST, ROOT, Factor, values_of
+from reldep.kernels.program import FIRST, ROOT, Factor, fill_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -159,7 +159,10 @@ class FittedFactors(FittedKernel):
         return int(self.points.rows.shape[0])
 
     def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
-        return values_of([self.factors], self.points.squared_distances(rows, cols))[0]
+        squared = self.points.squared_distances(rows, cols)
+        block = np.empty(squared.shape)
+        fill_values([self.factors], squared, [block])
+        return block
 
     def program(self) -> Sequence[Factor] | None:
         # Compiled code takes dense points only.
