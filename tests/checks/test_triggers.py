@@ -184,6 +184,7 @@ FIRES = {
         "The groups do not overlap in 'x'",
     ),
     "jumps": (lambda: one(JUMPS, Gaussian()), "Bandwidth", "may jump from sample to sample"),
+    "jumps × 2": (lambda: one(JUMPS, Gaussian(factor=2)), "Bandwidth", "may jump from sample to"),
     "ties": (lambda: one(RARE, Gaussian()), "Bandwidth", "More than half of the distances in 'v'"),
     "nearly a copy": (
         lambda: compare((X, X + 0.005 * Y, X + NOISE[2, :90])),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from reldep.engine.influence import Influence
     from reldep.files.table import Table
     from reldep.kernels.base import FittedKernel, Kernel
-    from reldep.kernels.scale import Choice
+    from reldep.kernels.scale import Scale
     from reldep.stats.estimates import Estimates
     from reldep.stats.pairwise import Test
 
@@ -291,7 +291,7 @@ class Data:
         return {name: way for name, way in ways.items() if way is not None}
 
     @cached_property
-    def bandwidths(self) -> dict[str, Choice]:
+    def bandwidths(self) -> dict[str, Scale]:
         """The bandwidth of every numeric variable whose kernel has one, and its rule."""
         found = {}
         for name, kernel in self.fitted.items():

@@ -144,8 +144,8 @@ def scales(data: Data) -> Iterator[ScaleWarning]:
         elif isinstance(variable, Sparse):
             yield from _ruled_by_length(variable)
     for name, chosen in data.bandwidths.items():
-        if chosen.rule.startswith("mean"):
-            yield from _far_values(name, data, chosen.width)
+        if chosen.rule == "mean":
+            yield from _far_values(name, data, chosen.value)
     for name in data.texts:
         yield from _unlike_lengths(name, data.variables[name])
 
@@ -249,12 +249,10 @@ def bandwidths(data: Data) -> Iterator[BandwidthWarning]:
     """Check for median distances that are 0, or that another sample would not have."""
     ties, jumps = [], []
     for name, chosen in data.bandwidths.items():
-        if not chosen.rule.startswith("median"):
-            continue
         levels = data.columns[name].levels
-        if "non-zero" in chosen.rule:
+        if chosen.has_ties:
             ties.append(repr(name))
-        elif levels is not None and _jumps(levels, chosen.width):
+        elif chosen.rule == "median" and levels is not None and _jumps(levels, chosen.value):
             jumps.append(repr(name))
     if ties:
         yield BandwidthWarning(

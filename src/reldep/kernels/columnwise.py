@@ -128,8 +128,8 @@ class FittedStandardized(FittedRadial):
 
     def _shares_of_scale(self, most_rows: int = 400) -> FloatArray:
         """Return an estimate of each column's share in the scale, from the pairs of some rows."""
-        scale = self.chosen.scale
-        if scale is None:
+        scale = self.chosen
+        if scale.rule == "given":
             return np.zeros(self.points.n_columns)
         n = len(self.points)
         rows = np.unique(np.linspace(0, n - 1, min(n, most_rows)).astype(np.int64))

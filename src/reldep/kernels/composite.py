@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -25,86 +25,67 @@ if TYPE_CHECKING:
     from reldep.kernels.program import Factor
 
 
+# How kernels are combined, by the symbol of it; the result is written into the first block.
+OPERATIONS = {"+": np.add, "*": np.multiply}
+COMBINATIONS = {"product": "*", "sum": "+"}
+
+
 @dataclass(frozen=True, eq=False)
-class _FittedComposite(FittedKernel):
+class FittedComposite(FittedKernel):
+    """The sum or the product of fitted kernels.
+
+    Attributes
+    ----------
+    symbol : {"+", "*"}
+    factors : tuple of FittedKernel
+    """
+
+    symbol: str
     factors: tuple[FittedKernel, ...]
 
-    symbol: ClassVar[str]
-    how: ClassVar[int]
-
-    @staticmethod
-    @abstractmethod
-    def combine(first: FloatArray, second: FloatArray) -> FloatArray:
-        """Return the combination of two blocks, written into the first."""
-
-    @abstractmethod
-    def slope_through(self, position: int, slope: FittedKernel) -> FittedKernel:
-        """Return the derivative in a bandwidth of one factor, whose own slope is given."""
+    @classmethod
+    def of(cls, symbol: str, parts: Sequence[FittedKernel]) -> FittedComposite:
+        """Return the sum or the product of kernels; factors have their row effects."""
+        return cls(symbol, tuple(map(_whole, parts) if symbol == "*" else parts))
 
     def bandwidths(self) -> tuple[Bandwidth, ...]:
         return tuple(
-            replace(width, slope=self.slope_through(position, width.slope))
+            replace(width, slope=self._slope_through(position, width.slope))
             for position, factor in enumerate(self.factors)
             for width in factor.bandwidths()
         )
 
+    def _slope_through(self, position: int, slope: FittedKernel) -> FittedKernel:
+        """Return the derivative in a bandwidth of one factor, whose own slope is given."""
+        if self.symbol == "+":
+            return slope
+        others = self.factors[:position] + self.factors[position + 1 :]
+        return FittedComposite("*", (slope, *others))
+
     def program(self) -> Sequence[Factor] | None:
         programs = (factor.program() for factor in self.factors)
-        return reduce(lambda first, second: joined(first, second, self.how), programs)
+        how = PLUS if self.symbol == "+" else TIMES
+        return reduce(lambda first, second: joined(first, second, how), programs)
 
     def __len__(self) -> int:
         return len(self.factors[0])
 
     def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
-        return reduce(self.combine, (factor(rows, cols) for factor in self.factors))
+        return reduced(self.symbol, (factor(rows, cols) for factor in self.factors))
 
     def scaled(self, factor: float) -> FittedKernel:
         scaled = tuple(part.scaled(factor) for part in self.factors)
         unchanged = all(a is b for a, b in zip(scaled, self.factors, strict=True))
-        return self if unchanged else type(self)(scaled)
+        return self if unchanged else replace(self, factors=scaled)
 
     def own_label(self) -> str:
         return f" {self.symbol} ".join(factor.label for factor in self.factors)
 
 
-@dataclass(frozen=True, eq=False)
-class FittedSum(_FittedComposite):
-    """The sum of fitted kernels."""
-
-    symbol: ClassVar[str] = "+"
-    how: ClassVar[int] = PLUS
-
-    @staticmethod
-    def combine(first: FloatArray, second: FloatArray) -> FloatArray:
-        return np.add(first, second, out=first)
-
-    def slope_through(self, position: int, slope: FittedKernel) -> FittedKernel:  # noqa: ARG002
-        return slope
-
-
-@dataclass(frozen=True, eq=False)
-class FittedProduct(_FittedComposite):
-    """The product of fitted kernels."""
-
-    symbol: ClassVar[str] = "*"
-    how: ClassVar[int] = TIMES
-
-    @staticmethod
-    def combine(first: FloatArray, second: FloatArray) -> FloatArray:
-        return np.multiply(first, second, out=first)
-
-    def slope_through(self, position: int, slope: FittedKernel) -> FittedKernel:
-        others = (factor for i, factor in enumerate(self.factors) if i != position)
-        return FittedProduct((slope, *others))
-
-
-def combined(
-    kind: type[FittedSum | FittedProduct], parts: Sequence[FittedKernel]
-) -> FittedSum | FittedProduct:
-    """Return the sum or the product of fitted kernels."""
-    if kind is FittedProduct:
-        parts = [_whole(part) for part in parts]
-    return kind(tuple(parts))
+def reduced(symbol: str, blocks: Iterable[FloatArray]) -> FloatArray:
+    """Return the sum or the product of blocks, written into the first."""
+    operation = OPERATIONS[symbol]
+    return reduce(lambda first, second: operation(first, second, out=first), blocks)
 
 
 def _whole(part: FittedKernel) -> FittedKernel:
@@ -112,7 +93,7 @@ def _whole(part: FittedKernel) -> FittedKernel:
     if isinstance(part, FittedDistance):
         # Where the other factor is 0, the product would be larger than between equals.
         raise InputError("a product with Distance() is not a kernel; multiply by Laplace().")
-    if isinstance(part, FittedSum):
+    if isinstance(part, FittedComposite) and part.symbol == "+":
         return replace(part, factors=tuple(map(_whole, part.factors)))
     return part.whole() if isinstance(part, FittedDot) else part
 
@@ -122,8 +103,8 @@ class Combination(Kernel):
 
     @property
     @abstractmethod
-    def kind(self) -> type[FittedSum | FittedProduct]:
-        """How the kernels are combined."""
+    def symbol(self) -> str:
+        """How the kernels are combined: "+" or "*"."""
 
     @abstractmethod
     def parts(self, variable: Variable) -> list[tuple[Kernel, Variable]]:
@@ -131,7 +112,7 @@ class Combination(Kernel):
 
     def fitted(self, variable: Variable) -> FittedKernel:
         fitted = [kernel.fit(part) for kernel, part in self.parts(variable)]
-        return fitted[0] if len(fitted) == 1 else combined(self.kind, fitted)
+        return fitted[0] if len(fitted) == 1 else FittedComposite.of(self.symbol, fitted)
 
     def between(self, first: Variable, second: Variable) -> FloatArray:
         pairs = zip(self.parts(first), self.parts(second), strict=True)
@@ -139,7 +120,7 @@ class Combination(Kernel):
         for (kernel, own), (_, other) in pairs:
             kernel.check_accepts(own)
             blocks.append(kernel.between(own, other))
-        return reduce(self.kind.combine, blocks)
+        return reduced(self.symbol, blocks)
 
 
 @dataclass(frozen=True)
@@ -176,13 +157,13 @@ class Sum(_Composite):
 
     # It is not characteristic: k(x, x') + l(y, y') embeds the two marginals only, never their joint
     # law; on one and the same variable a single characteristic summand would do.
-    kind = FittedSum
+    symbol = "+"
 
 
 class Product(_Composite):
     """The product of kernels: observations are similar if they are similar in all columns."""
 
-    kind = FittedProduct
+    symbol = "*"
 
     @property
     def is_characteristic(self) -> bool:  # type: ignore[override]
@@ -213,12 +194,6 @@ def _check_all_used(variable: Mixed, parts: list[Variable]) -> None:
                 f"no kernel is made for the {word} columns of {variable.name}; add one, as in "
                 "Gaussian() * Delta()."
             )
-
-
-COMBINATIONS: dict[str, type[FittedSum | FittedProduct]] = {
-    "product": FittedProduct,
-    "sum": FittedSum,
-}
 
 
 @dataclass(frozen=True)
@@ -267,7 +242,7 @@ class Columns(Combination):
         return alone and all(map(is_characteristic, self.kernels.values()))
 
     @property
-    def kind(self) -> type[FittedSum | FittedProduct]:
+    def symbol(self) -> str:
         return COMBINATIONS[self.combine]
 
     def fitted(self, variable: Variable) -> FittedKernel:

@@ -17,6 +17,7 @@ from reldep.exceptions import InputError, InputTypeError, NoVariationError
 from reldep.kernels.base import ALL_ROWS, FittedKernel, Kernel, stacked
 from reldep.kernels.points import ORDINARY, dot_products, middle
 from reldep.kernels.program import EQUAL, FIRST, Factor
+from reldep.words import counted
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -263,37 +264,58 @@ def indicators(labels: Labels, rows: slice | IntArray = ALL_ROWS) -> csr_array:
     return csr_array(entries, shape=(len(codes), len(labels.categories)))
 
 
-def as_points(labels: Labels) -> FloatArray:
-    """Return the codes of labels as points on a line; equal labels have distance 0."""
-    return labels.codes.astype(np.float64)[:, None]
-
-
 @dataclass(frozen=True, eq=False)
-class FittedDelta(FittedKernel):
-    """Equality of labels."""
+class FittedLabels(FittedKernel):
+    """Agreement over a floor: in each of some columns of labels, and in all of them at once.
 
-    labels: Labels
+    Attributes
+    ----------
+    parts : tuple of Labels
+        The label columns and, if there are several, all of them as one.
+    weights : tuple of float
+        What agreement in each part adds.
+    floor : float
+    name : str
+        The kernel with its parameters.
+    """
+
+    parts: tuple[Labels, ...]
+    weights: tuple[float, ...]
+    floor: float
+    name: str
 
     def __len__(self) -> int:
-        return len(self.labels)
+        return len(self.parts[0])
 
     def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
-        codes = self.labels.codes
-        return np.equal(codes[rows][:, None], codes[cols]).astype(np.float64)
+        codes = self.parts[0].codes
+        block = np.full((len(codes[rows]), len(codes[cols])), self.floor)
+        for labels, weight in zip(self.parts, self.weights, strict=True):
+            block += weight * np.equal(labels.codes[rows][:, None], labels.codes[cols])
+        return block
 
-    def program(self) -> list[Factor]:
-        return [Factor(FIRST, EQUAL, self._points, 0.0)]
+    def program(self) -> list[Factor] | None:
+        return [Factor(FIRST, EQUAL, self._points, self.floor)] if len(self.parts) == 1 else None
 
     @cached_property
     def _points(self) -> FloatArray:
-        return as_points(self.labels)
+        """The codes as points on a line: equal labels have distance 0."""
+        return self.parts[0].codes.astype(np.float64)[:, None]
 
     def own_label(self) -> str:
-        return f"Delta({len(np.unique(self.labels.codes))} categories)"
+        return self.name
 
     def features(self, rows: slice | IntArray = ALL_ROWS) -> csr_array:
-        """Return the one-hot matrix."""
-        return indicators(self.labels, rows)
+        """Return the one-hot matrices side by side, and a constant column for a floor."""
+        from scipy.sparse import csr_array, hstack
+
+        marks = [
+            np.sqrt(weight) * indicators(labels, rows)
+            for labels, weight in zip(self.parts, self.weights, strict=True)
+        ]
+        if self.floor:
+            marks.append(csr_array(np.full((marks[0].shape[0], 1), np.sqrt(self.floor))))
+        return marks[0] if len(marks) == 1 else hstack(marks, format="csr")
 
 
 @dataclass(frozen=True)
@@ -307,9 +329,9 @@ class Delta(Kernel):
     accepts = (Labels, Mixed, Numeric)
     is_characteristic = True
 
-    def fit(self, data: Any) -> FittedDelta:
+    def fit(self, data: Any) -> FittedLabels:
         fitted: Any = super().fit(data)
-        labels = fitted.labels
+        (labels,) = fitted.parts
         if len(np.unique(labels.codes)) == len(labels):
             raise NoVariationError(
                 f"{labels.name} has a label of its own in each of {len(labels)} observations, so "
@@ -318,70 +340,10 @@ class Delta(Kernel):
             )
         return fitted  # type: ignore[no-any-return]
 
-    def fitted(self, variable: Variable) -> FittedDelta:
-        return FittedDelta(_as_labels(variable))
-
-
-@dataclass(frozen=True, eq=False)
-class FittedAgreement(FittedKernel):
-    """Agreement over a floor: in each of the columns, and in all of them at once.
-
-    Attributes
-    ----------
-    parts : tuple of Labels
-        The label columns and, if there are several, all of them as one.
-    weights : tuple of float
-        What agreement in each part adds.
-    floor : float
-    """
-
-    parts: tuple[Labels, ...]
-    weights: tuple[float, ...]
-    floor: float
-
-    @classmethod
-    def of(cls, columns: tuple[Labels, ...], floor: float) -> FittedAgreement:
-        """Return the kernel; single columns and all at once each share half of 1 - floor."""
-        if len(columns) == 1:
-            return cls(columns, (1.0 - floor,), floor)
-        together = joint_labels("all", [labels.codes for labels in columns])
-        each = 0.5 * (1.0 - floor) / len(columns)
-        weights = (*[each] * len(columns), 0.5 * (1.0 - floor))
-        return cls((*columns, together), weights, floor)
-
-    def __len__(self) -> int:
-        return len(self.parts[0])
-
-    def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
-        codes = self.parts[0].codes
-        block = np.full((len(codes[rows]), len(codes[cols])), self.floor)
-        for labels, weight in zip(self.parts, self.weights, strict=True):
-            block += weight * np.equal(labels.codes[rows][:, None], labels.codes[cols])
-        return block
-
-    def program(self) -> list[Factor] | None:
-        if len(self.parts) > 1:
-            return None
-        return [Factor(FIRST, EQUAL, self._points, self.floor)]
-
-    @cached_property
-    def _points(self) -> FloatArray:
-        return as_points(self.parts[0])
-
-    def own_label(self) -> str:
-        n = max(1, len(self.parts) - 1)
-        return f"Agreement(floor={self.floor:g}, {n} label column{'' if n == 1 else 's'})"
-
-    def features(self, rows: slice | IntArray = ALL_ROWS) -> csr_array:
-        """Return the one-hot matrices side by side, and a constant column for the floor."""
-        from scipy.sparse import csr_array, hstack
-
-        marks = [
-            np.sqrt(weight) * indicators(labels, rows)
-            for labels, weight in zip(self.parts, self.weights, strict=True)
-        ]
-        constant = csr_array(np.full((marks[0].shape[0], 1), np.sqrt(self.floor)))
-        return hstack([*marks, constant], format="csr")
+    def fitted(self, variable: Variable) -> FittedLabels:
+        labels = _as_labels(variable)
+        n = len(np.unique(labels.codes))
+        return FittedLabels((labels,), (1.0,), 0.0, f"Delta({n} categories)")
 
 
 @dataclass(frozen=True)
@@ -421,12 +383,20 @@ class Agreement(Kernel):
         if not isinstance(floor, (int, float, np.number)) or not 0 <= floor < 1:
             raise InputError(f"`floor={self.floor!r}`; pass a number from 0 to below 1.")
 
-    def fitted(self, variable: Variable) -> FittedAgreement:
+    def fitted(self, variable: Variable) -> FittedLabels:
         parts = variable.parts if isinstance(variable, Mixed) else (variable,)
         columns = tuple(part for part in parts if isinstance(part, Labels))
         if not columns:
             raise InputTypeError(f"{variable.name} has no label columns; use another kernel.")
-        return FittedAgreement.of(columns, float(self.floor))
+        n, floor = len(columns), float(self.floor)
+        weights: tuple[float, ...] = (1.0 - floor,)
+        if n > 1:
+            # Single columns and all at once each share half of what is above the floor.
+            half = 0.5 * (1.0 - floor)
+            weights = (*[half / n] * n, half)
+            columns += (joint_labels("all", [labels.codes for labels in columns]),)
+        name = f"Agreement(floor={floor:g}, {counted(n, 'label column')})"
+        return FittedLabels(columns, weights, floor, name)
 
 
 def _as_labels(variable: Variable) -> Labels:

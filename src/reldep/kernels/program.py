@@ -82,7 +82,7 @@ def fill_values(
     blocks : sequence of ndarray
         One for each program.
     """
-    needs_squares = any(factor.function == GAUSSIAN for program in programs for factor in program)
+    needs_squares = GAUSSIAN in {factor.function for program in programs for factor in program}
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         for run in row_runs(*squared.shape):
             squares = squared[run]

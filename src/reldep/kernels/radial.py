@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from reldep.data.variables import FloatArray
     from reldep.kernels.base import Rows
-    from reldep.kernels.scale import Choice, Scale
+    from reldep.kernels.scale import Scale
 
 NAMES = {GAUSSIAN: "Gaussian", LAPLACE: "Laplace"}
 
@@ -51,7 +51,7 @@ class FittedRadial(FittedFactors, FittedBandwidth):
 
     @classmethod
     def of(
-        cls, chosen: Choice, points: Points, function: int, ratios: tuple[float, ...] = (1.0,)
+        cls, chosen: Scale, points: Points, function: int, ratios: tuple[float, ...] = (1.0,)
     ) -> FittedRadial:
         """Return the kernel of these points with a bandwidth, or raise if it is out of reach."""
         if not 1e-45 < chosen.width / points.unit < 1e45:
@@ -92,11 +92,11 @@ class FittedRadial(FittedFactors, FittedBandwidth):
 
     def bandwidths(self) -> tuple[Bandwidth, ...]:
         """Return one for each summand; they move together, so that their slopes add up."""
-        scale, chosen, found = self.chosen.scale, self.chosen, []
-        score = None if scale is None else score_of(scale, self.points)
+        width, words, found = self.chosen.width, self.chosen.words, []
+        score = score_of(self.chosen, self.points)
         if score is not None:
             for i, ratio in enumerate(self.ratios):
-                found.append(Bandwidth(ratio * chosen.width, chosen.rule, self.slope(i), score))
+                found.append(Bandwidth(ratio * width, words, self.slope(i), score))
         return tuple(found)
 
 

@@ -34,30 +34,43 @@ ScaleRule = Literal["median", "mean"]
 
 @dataclass(frozen=True)
 class Scale:
-    """The mean or the median of the distances between different observations.
+    """A bandwidth and how it was chosen: by the distances between different observations, or given.
 
     Attributes
     ----------
     value : float
-        In data units.
-    rule : {"median", "mean"}
+        The mean or the median distance, or the number given, in data units.
+    rule : {"median", "mean", "given"}
     has_ties : bool
         Whether more than half of the distances are 0, so that the median of the others was taken.
     n_pairs : int or None
         The number of distances that were sampled; None if all were used.
+    factor : float
+        Multiplies the value.
     """
 
     value: float
-    rule: ScaleRule
+    rule: ScaleRule | Literal["given"]
     has_ties: bool = False
     n_pairs: int | None = None
+    factor: float = 1.0
+
+    @property
+    def width(self) -> float:
+        """The bandwidth."""
+        return self.factor * self.value
 
     @property
     def words(self) -> str:
         """The rule in words."""
+        times = "" if self.factor == 1 else f"{self.factor:g} × "
         kept = " of the non-zero distances" if self.has_ties else ""
         sampled = "" if self.n_pairs is None else f" ({self.n_pairs:,} distances sampled)"
-        return f"{self.rule}{kept}{sampled}"
+        return f"{times}{self.rule}{kept}{sampled}"
+
+    def scaled(self, factor: float) -> Scale:
+        """Return `factor` times this bandwidth."""
+        return self if factor == 1 else replace(self, factor=factor * self.factor)
 
 
 def scale_of(points: Points, rule: ScaleRule, all_pairs_up_to: int = 5_000) -> Scale:
@@ -194,8 +207,11 @@ def score_of(scale: Scale, points: Points) -> FittedKernel | None:
 
     For the mean, distances in units of it. The median solves ``mean F(σ) = 1/2`` with F the share
     of distances up to σ, so that a pair moves log σ by ``([d > σ] - 1/2) / (σ f)`` with f the
-    density of the distances at σ. Returns None where the median sits on an atom and does not move.
+    density of the distances at σ. Returns None for a bandwidth that was given, and where the median
+    sits on an atom and does not move.
     """
+    if scale.rule == "given":
+        return None
     inside = scale.value / points.unit
     if scale.rule == "mean":
         return FittedFactors(points, (Factor(FIRST, ROOT, points.rows, 1.0 / inside),))
@@ -244,19 +260,6 @@ def _spread(values: FloatArray) -> float:
 
 
 @dataclass(frozen=True)
-class Choice:
-    """A bandwidth, the rule that chose it, and the scale if the data did."""
-
-    width: float
-    rule: str = "given"
-    scale: Scale | None = None
-
-    def scaled(self, factor: float) -> Choice:
-        """Return `factor` times this bandwidth."""
-        return replace(self, width=factor * self.width, rule=f"{factor:g} × {self.rule}")
-
-
-@dataclass(frozen=True)
 class BandwidthKernel(Kernel):
     """What kernels with a bandwidth share: its checks and its choice."""
 
@@ -287,13 +290,9 @@ class BandwidthKernel(Kernel):
         width = float(self.fitted(variable).parameters()["bandwidth"])
         return replace(self, bandwidth=width, factor=1.0)
 
-    def choose(self, scale: Scale | None) -> Choice:
+    def choose(self, scale: Scale | None) -> Scale:
         """Return the scale of the distances or, without one, the bandwidth given."""
-        if scale is None:
-            chosen = Choice(float(self.bandwidth))
-        else:
-            chosen = Choice(scale.value, scale.words, scale)
-        return chosen if self.factor == 1 else chosen.scaled(self.factor)
+        return (scale or Scale(float(self.bandwidth), "given")).scaled(self.factor)
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,10 +301,10 @@ class FittedBandwidth(FittedKernel):
 
     Attributes
     ----------
-    chosen : Choice
+    chosen : Scale
     """
 
-    chosen: Choice
+    chosen: Scale
 
     def own_label(self) -> str:
         return f"{super().own_label()}(bandwidth={self.chosen.width:.6g})"
@@ -314,4 +313,4 @@ class FittedBandwidth(FittedKernel):
         return replace(self, chosen=self.chosen.scaled(factor))
 
     def parameters(self) -> dict[str, Any]:
-        return {"bandwidth": self.chosen.width, "rule": self.chosen.rule}
+        return {"bandwidth": self.chosen.width, "rule": self.chosen.words}

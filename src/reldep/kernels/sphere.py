@@ -193,7 +193,7 @@ class FittedHaversine(FittedBandwidth):
         growth = EARTH_RADIUS / np.sqrt(1.0 - 0.25 * chord**2) * chord / _arc(chord)
         score = replace(score, weight=float(growth * score.weight))
         slope = FittedValues(len(self), self.slope)
-        return (Bandwidth(self.chosen.width, self.chosen.rule, slope, score),)
+        return (Bandwidth(self.chosen.width, self.chosen.words, slope, score),)
 
 
 def great_circle(chords: FloatArray) -> FloatArray:
