@@ -1,8 +1,9 @@
-"""Rows of a table that does not fit into memory: which block each has, and which are looked at."""
+"""Rows of a table that does not fit into memory are dealt into blocks, on disk or on a cluster."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import sys
+from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,21 +13,23 @@ from reldep.data.objects import read_labels
 from reldep.data.variables import MISSING_CODE, Labels
 from reldep.engine.blocks import FEWEST_BLOCKS, FEWEST_ROWS, Blocks
 from reldep.exceptions import InputError
-from reldep.files.dealt import DealtRows
+from reldep.files.dealt import BLOCK, UNIT, DealtRows
 from reldep.files.table import at_once
-from reldep.questions.on_cluster import ClusterRows, active_client
 from reldep.questions.options import check_lag
 from reldep.questions.stored import StoredRows, check_group
 from reldep.stats.series import RowDependence
 from reldep.system import available_memory, bytes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import polars as pl
 
     from reldep.data.variables import IntArray
     from reldep.files.table import Table
+
+    #: What is made of the frame and the number of a block.
+    Work = Callable[[pl.DataFrame, int], Any]
 
 # Columns stay in memory if they take no more than one in so many bytes that are free: variables,
 # points and blocks are copies of them.
@@ -39,6 +42,12 @@ BATCH_ROWS, SAMPLE_ROWS, SAMPLE_NUMBERS = 250_000, 50_000, 12_500_000
 
 # Rows that show whether a table is in the order of time.
 ORDERED_ROWS = 20_000
+
+# The place of a row in the data, by which the rows of a block are put in order again: the sums then
+# do not depend on which worker sent its rows first.
+PLACE = "__reldep_place__"
+# The hash of a row and its place. Its sum over all rows is the same in every pass over the data.
+HASH = "__reldep_hash__"
 
 
 class Deal(NamedTuple):
@@ -125,12 +134,11 @@ def stored_rows(
     # Workers draw the blocks of independent rows by themselves.
     is_drawn = client is not None and not rows.any and labels is None
     deal = Deal(engine.number_of_blocks(n)) if is_drawn else Deal.of(engine, n, rows, labels)
-    dealt, held = _dealt(table, used, deal, engine, client, memory)
+    each_block, held = _dealt(table, used, deal, engine, client, memory)
     new_names = zip(options.get("names") or (), names, strict=False)
     return held, StoredRows(
-        dealt,
+        each_block,
         {**columns, **{new: columns[old] for new, old in new_names}},
-        engine,
         n,
         deal.n_blocks,
         rows,
@@ -147,20 +155,14 @@ def _batch_rows(used: Sequence[str], memory: int) -> int:
 
 
 def _dealt(
-    table: Table,
-    used: list[str],
-    deal: Deal,
-    engine: Blocks,
-    client: Any,
-    memory: int,
-) -> tuple[DealtRows | ClusterRows, Table]:
-    """Deal the rows, and return a random part of them in memory, in random order, too."""
+    table: Table, used: list[str], deal: Deal, engine: Blocks, client: Any, memory: int
+) -> tuple[Callable[[Work], list[Any]], Table]:
+    """Deal the rows; return what maps work over blocks, and a random part of the rows in memory."""
     seed = int(np.random.default_rng(engine.rng or 0).integers(2**31))
     share = min(SAMPLE_ROWS, SAMPLE_NUMBERS // len(used)) / len(table)
-    dealt: DealtRows | ClusterRows
     if client is not None:
-        dealt = ClusterRows(client, table.distributed, used, seed, deal)
-        sample, noun = dealt.sample(share), "random row"
+        cluster = ClusterRows(client, table.distributed, used, seed, deal)
+        each_block, sample, noun = cluster.over_blocks, cluster.sample(share), "random row"
         places = np.arange(sample.height)
     else:
         is_sampled = np.random.default_rng(seed).random(len(table)) < share
@@ -168,13 +170,21 @@ def _dealt(
         # Two parts are in memory at a time; a part is two copies while it is read.
         needed = 8 * VALUE_BYTES * len(used) * len(table)
         n_parts = min(deal.n_blocks, ceil(needed / memory))
-        dealt = DealtRows(frames, deal.numbers, n_parts, is_sampled, deal.units)
-        sample, noun, places = dealt.sample, "row", np.flatnonzero(is_sampled)
+        disk = DealtRows(frames, deal.numbers, n_parts, is_sampled, deal.units)
+
+        def each_block(work: Work) -> list[Any]:
+            def on_block(number: int) -> Any:
+                frame = disk.block(number)
+                return None if frame is None else work(frame, number)
+
+            return engine.over_blocks(on_block, deal.n_blocks)
+
+        sample, noun, places = disk.sample, "row", np.flatnonzero(is_sampled)
         places = places if table.positions is None else table.positions[places]
     # A kernel that looks at the first rows looks at random ones.
     order = np.random.default_rng(seed).permutation(sample.height)
     held = _in_memory(table, sample[order])
-    return dealt, replace(held, row_names=(noun, places[order].tolist()))
+    return each_block, replace(held, row_names=(noun, places[order].tolist()))
 
 
 def _labels(
@@ -234,7 +244,6 @@ def check_stored(
     question: str, options: Mapping[str, Any], table: Table, names: Sequence[str]
 ) -> None:
     """Raise InputError if a question, an option or a column needs all rows in memory."""
-    way_out = "Ask about a part of the rows, with `where` of reldep.read."
     engine = getattr(options.get("engine"), "name", options.get("engine", "auto"))
     if engine not in ("auto", "blocks"):
         raise InputError(
@@ -255,5 +264,138 @@ def check_stored(
     if needing:
         raise InputError(
             f"{needing[0]} needs its columns in memory, and {len(names)} columns of "
-            f"{len(table):,} rows do not fit. {way_out}"
+            f"{len(table):,} rows do not fit. Ask about a part of the rows, with `where` of "
+            "reldep.read."
         )
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterRows:
+    """The rows of a Dask data frame, dealt into blocks by the workers of a cluster.
+
+    Attributes
+    ----------
+    client : distributed.Client
+    data : dask.dataframe.DataFrame
+    names : list of str
+        The columns that are used.
+    seed : int
+        Of the random block of every row.
+    deal : Deal
+        The block of every row, where labels or the order of rows decide it. Without numbers the
+        workers draw them.
+    sums : list of int
+        The sum of the hashes in every pass.
+    """
+
+    client: Any
+    data: Any
+    names: list[str]
+    seed: int
+    deal: Deal
+    sums: list[int] = field(default_factory=list)
+
+    def over_blocks(self, work: Work) -> list[Any]:
+        """Return what `work` makes of every block.
+
+        A worker that is lost loses no number: the block of a row depends on the seed and on its
+        place in the data only, and Dask repeats the work.
+        """
+        from dask.delayed import delayed
+
+        own, settings, n_blocks = self.data[self.names], (self.seed, self.deal), self.deal.n_blocks
+        starts = [0, 0]
+        if len(self.deal.numbers):
+            starts = np.cumsum([0, *own.map_partitions(len).compute()]).tolist()
+        dealt = own.map_partitions(
+            _deal, delayed((*settings, starts)), meta=_deal(own._meta, (*settings, [0, 0]))
+        )
+        shuffled = dealt.shuffle(BLOCK, npartitions=max(1, min(n_blocks, own.npartitions)))
+        parts = self._computed([delayed(_on_blocks)(one, work) for one in shuffled.to_delayed()])
+        made = {number: one for part in parts for number, one in part.items()}
+        return [made.get(number) for number in range(n_blocks)]
+
+    def sample(self, share: float) -> pl.DataFrame:
+        """Return a random share of the rows."""
+        import polars as pl
+        from dask.delayed import delayed
+
+        parts = self.data[self.names].to_delayed()
+        found = [delayed(_some)(part, i, share, self.seed) for i, part in enumerate(parts)]
+        sampled: list[pl.DataFrame] = self._computed(found)
+        return pl.concat(sampled, how="vertical_relaxed")
+
+    def _computed(self, tasks: list[Any]) -> list[Any]:
+        """Compute one pass over the data; raise InputError if they are not those of the others.
+
+        Every task returns what it found, and the sum of the hashes of its rows.
+        """
+        from dask.base import compute
+
+        with self.client.as_current():
+            found = compute(*tasks)  # type: ignore[no-untyped-call]
+        self.sums.append(sum(total for _, total in found) % 2**64)
+        if self.sums[-1] != self.sums[0]:
+            raise InputError(
+                "the data have changed while they were computed: two passes over the partitions "
+                "give other values. Make them the same every time, or persist them."
+            )
+        return [one for one, _ in found]
+
+
+def _deal(part: Any, settings: Any, partition_info: Any = None) -> Any:
+    """Give every row of a partition its block, its unit, its place in the data, and its hash."""
+    seed, deal, starts = settings
+    number = 0 if partition_info is None else partition_info["number"]
+    place, hashes = _places(part, number)
+    beside = {PLACE: place, HASH: hashes}
+    if not len(deal.numbers):
+        rng = np.random.default_rng([seed, number])
+        return part.assign(**{BLOCK: rng.integers(deal.n_blocks, size=len(part))}, **beside)
+    rows = slice(starts[number], starts[number + 1])
+    if deal.units is not None:
+        beside[UNIT] = deal.units[rows]
+    return part.assign(**{BLOCK: deal.numbers[rows]}, **beside)
+
+
+def _places(part: Any, number: int) -> tuple[Any, Any]:
+    """Return the place of every row of a partition in the data, and its hash there."""
+    from pandas.util import hash_pandas_object
+
+    place = np.arange(len(part)) + (number << 40)
+    hashes = hash_pandas_object(part, index=False).to_numpy()
+    return place, hashes * (2 * place.astype(np.uint64) + np.uint64(1))
+
+
+def _some(part: Any, number: int, share: float, seed: int) -> tuple[pl.DataFrame, int]:
+    """Return some rows of a partition, and the sum of the hashes of all."""
+    import polars as pl
+
+    is_chosen = np.random.default_rng([seed, number]).random(len(part)) < share
+    some = pl.from_pandas(part[is_chosen].reset_index(drop=True))
+    return some, int(_places(part, number)[1].sum(dtype=np.uint64))
+
+
+def _on_blocks(part: Any, work: Work) -> tuple[dict[int, Any], int]:
+    """Return what `work` makes of the blocks of a partition, and the sum of its hashes."""
+    import polars as pl
+
+    frame = pl.from_pandas(part.reset_index(drop=True)).sort(BLOCK, PLACE)
+    made = {}
+    for block in frame.partition_by(BLOCK, maintain_order=True):
+        number = int(block[BLOCK][0])
+        if number >= 0:
+            made[number] = work(block.drop(BLOCK, PLACE, HASH), number)
+    return made, int(part[HASH].to_numpy(np.uint64).sum(dtype=np.uint64))
+
+
+def active_client(client: Any = None) -> Any:
+    """Return a client of dask.distributed: the one given, else one that is active, else None."""
+    if client is not None or "distributed" not in sys.modules:
+        return client
+    from distributed import get_client
+
+    try:
+        return get_client()
+    except ValueError:
+        return None

@@ -16,17 +16,16 @@ import numpy as np
 from reldep.data.dataset import complete_variables
 from reldep.data.variables import Labels, Numeric
 from reldep.engine.block_table import Block, BlockTable, Row
-from reldep.engine.blocks import SPLIT_BLOCKS, Blocks, row_of
+from reldep.engine.blocks import SPLIT_BLOCKS, row_of
 from reldep.engine.centred import numbered
 from reldep.engine.fitted_columns import Ready
 from reldep.engine.influence import from_blocks
 from reldep.engine.scan import Batch, Batches, BlockBatches
 from reldep.exceptions import InputError, NoVariationError
-from reldep.files.dealt import UNIT, DealtRows
+from reldep.files.dealt import UNIT
 from reldep.kernels.custom import FittedPrecomputed
 from reldep.kernels.explicit import Linear
 from reldep.kernels.radial import Distance
-from reldep.questions.on_cluster import ClusterRows
 from reldep.stats.series import INDEPENDENT_ROWS, RowDependence
 from reldep.stats.units import NORMALISED
 
@@ -141,10 +140,11 @@ class StoredRows:
 
     Attributes
     ----------
-    dealt : DealtRows or ClusterRows
+    each_block : callable
+        Returns what a function makes of the frame and the number of every block, on this machine
+        or on a cluster; Ctrl-C keeps those done.
     columns : mapping of str to sequence of str
         Of every variable.
-    engine : Blocks
     n_rows, n_blocks : int
     rows : RowDependence
         Which of all rows depend on each other.
@@ -160,9 +160,8 @@ class StoredRows:
         The rows of the tables that were computed for all groups.
     """
 
-    dealt: DealtRows | ClusterRows
+    each_block: Callable[[Callable[[pl.DataFrame, int], Any]], list[Any]]
     columns: Mapping[str, Sequence[str]]
-    engine: Blocks
     n_rows: int
     n_blocks: int
     rows: RowDependence = INDEPENDENT_ROWS
@@ -245,15 +244,7 @@ class StoredRows:
 
     def over_blocks(self, kernels: FrozenKernels, work: Callable[..., Any]) -> list[Any]:
         """Return what `work` makes of every block; Ctrl-C keeps those done."""
-        dealt, on_block = self.dealt, partial(_on_block, kernels=kernels, work=work)
-        if not isinstance(dealt, DealtRows):
-            return dealt.over_blocks(on_block)
-
-        def on_rows(number: int) -> Any:
-            frame = dealt.block(number)
-            return None if frame is None else on_block(frame, number)
-
-        return self.engine.over_blocks(on_rows, self.n_blocks)
+        return self.each_block(partial(_on_block, kernels=kernels, work=work))
 
 
 class StoredBatches(BlockBatches):
