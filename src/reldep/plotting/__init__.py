@@ -5,12 +5,10 @@ from numbers, on Axes of your own. None of them shows a window, closes a figure 
 matplotlib's settings.
 """
 
-from reldep.plotting.curves import bandwidths, power
-from reldep.plotting.dots import influence, volcano
+from reldep.plotting.curves import bandwidths, influence, power, volcano
 from reldep.plotting.intervals import forest, ranking, strength
-from reldep.plotting.matrices import heatmap, pairwise
+from reldep.plotting.matrices import heatmap, pairwise, tree
 from reldep.plotting.region import region
-from reldep.plotting.tree import tree
 
 __all__ = [
     "bandwidths",
