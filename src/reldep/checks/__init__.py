@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reldep.checks import answers, copies, rows, variables
-from reldep.checks.subjects import Beside, Data, Tested
+from reldep.checks.subjects import Beside, Data, Scanned, Tested
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from reldep.exceptions import ReldepWarning
 
-__all__ = ["Beside", "Data", "Tested", "cautions_about"]
+__all__ = ["Beside", "Data", "Scanned", "Tested", "cautions_about"]
 
 _VALUE_CHECKS: tuple[Callable[[Data], Iterator[ReldepWarning]], ...] = (
     rows.alignment,
@@ -31,8 +31,8 @@ _GROUP_CHECKS: tuple[Callable[[Mapping[str, Data]], Iterator[ReldepWarning]], ..
     variables.spreads_of_groups,
 )
 
-#: The checks of each subject: the data of a question, what is tested about them, and the columns
-#: of a table that the question does not use.
+#: The checks of each subject: the data of a question, what is tested about them, one by one or in a
+#: scan, and the columns of a table that the question does not use.
 CHECKS: dict[type, tuple[Callable[[Any], Iterator[ReldepWarning]], ...]] = {
     Data: (
         *_VALUE_CHECKS,
@@ -52,6 +52,7 @@ CHECKS: dict[type, tuple[Callable[[Any], Iterator[ReldepWarning]], ...]] = {
         answers.influential,
         answers.measures,
     ),
+    Scanned: (rows.dependent_rows, answers.influential),
     Beside: (variables.censored, rows.subjects),
 }
 

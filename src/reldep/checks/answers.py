@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reldep.checks.copies import COPIED
-from reldep.checks.subjects import LEVEL
+from reldep.checks.subjects import LEVEL, Scanned
 from reldep.exceptions import (
     CovariatesWarning,
     FewUnitsWarning,
@@ -21,11 +21,10 @@ from reldep.stats.series import largest_shares
 from reldep.words import counted, listed, number, percent, pvalue_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from reldep.checks.subjects import Data, Tested
-    from reldep.data.rows import Rows
-    from reldep.data.variables import BoolArray, FloatArray
+    from reldep.data.variables import FloatArray
     from reldep.stats.pairwise import Test
 
 # One row is called influential beyond a quarter of the variance, provided that this is fifteen
@@ -50,41 +49,34 @@ NEARLY_ALL = 0.95
 FEW_EFFECTIVE, SMALL_SHARE = 30, 0.5
 
 
-def influential(tested: Tested) -> Iterator[InfluentialWarning]:
-    """Check whether one row makes up much of the variance of what is tested."""
-    found, rows = tested.found, tested.data.rows
-    if not found.keeps_rows:
+def influential(tested: Tested | Scanned) -> Iterator[InfluentialWarning]:
+    """Check whether one row makes up much of the variance of what is tested, or claimed."""
+    rows, where = tested.data.rows, tested.where
+    if tested.psi is None:
         return
-    if len(tested.weights) == 1:
-        for _, row, share in [] if found.fragile else heavy_rows(tested.psi):
-            words = f"One row ({rows.name(row)}) carries {share} of the variance{tested.where}"
+    if isinstance(tested, Scanned):
+        claims = np.flatnonzero(tested.claimed)
+        heavy = [
+            f"{tested.names[claims[i]]} ({rows.name(row)}, {share})"
+            for i, row, share in heavy_rows(tested.psi[claims])
+        ]
+        where = f" in {len(heavy):,} of {len(claims):,} claims"
+    elif len(tested.weights) == 1:
+        for _, row, share in [] if tested.found.fragile else heavy_rows(tested.psi):
+            words = f"One row ({rows.name(row)}) carries {share} of the variance{where}"
             test = tested.without(np.array([row])) if tested.is_difference else None
             if test is not None:
                 words += f"; without it {pvalue_text(test.pvalue('two-sided'))}, two-sided"
             yield InfluentialWarning(f"{words}. Look at it.")
         return
-    is_copy = (found.values >= COPIED) & found.is_bounded
-    heavy = [
-        f"{rows.name(row)} in {found.pairs[i][0]!r} ~ {found.pairs[i][1]!r} ({share})"
-        for i, row, share in heavy_rows(found.psi)
-        if not is_copy[i]
-    ]
-    yield from _one_row_each(heavy, tested.where)
-
-
-def influential_in_scan(
-    rows: Rows, names: Sequence[str], deviations: FloatArray, claimed: BoolArray
-) -> Iterator[InfluentialWarning]:
-    """Check whether single rows may have made the claims."""
-    places = np.flatnonzero(claimed)
-    heavy = [
-        f"{names[places[i]]} ({rows.name(row)}, {share})"
-        for i, row, share in heavy_rows(deviations[places])
-    ]
-    yield from _one_row_each(heavy, f" in {len(heavy):,} of {len(places):,} claims")
-
-
-def _one_row_each(heavy: Sequence[str], where: str) -> Iterator[InfluentialWarning]:
+    else:
+        found = tested.found
+        is_copy = (found.values >= COPIED) & found.is_bounded
+        heavy = [
+            f"{rows.name(row)} in {found.pairs[i][0]!r} ~ {found.pairs[i][1]!r} ({share})"
+            for i, row, share in heavy_rows(found.psi)
+            if not is_copy[i]
+        ]
     if heavy:
         yield InfluentialWarning(
             f"One row carries much of the variance{where}: {listed(heavy, 5)}; look at it, and at "

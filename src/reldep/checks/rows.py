@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.checks.subjects import LEVELS_OF_A_SCALE, MOST_ROWS
+from reldep.checks.subjects import LEVELS_OF_A_SCALE, MOST_ROWS, Scanned
 from reldep.data.lifetimes import Lifetime
 from reldep.data.variables import Items, Labels
 from reldep.exceptions import (
@@ -73,29 +73,33 @@ def alignment(data: Data) -> Iterator[AlignmentWarning]:
         )
 
 
-def dependent_rows(tested: Tested) -> Iterator[DependentRowsWarning]:
+def dependent_rows(tested: Tested | Scanned) -> Iterator[DependentRowsWarning]:
     """Check whether adjacent rows are correlated, unless the question allows for it."""
-    data, n, time = tested.data, tested.data.n, tested.data.rows.time
+    data, n, is_scan = tested.data, tested.data.n, isinstance(tested, Scanned)
+    # Most columns of a scan may have no memory, whatever the fixed variables have.
+    time = None if is_scan else data.rows.time
     is_series = time is not None and time.is_series
-    if tested.found.rows.any or (n < FEWEST_FOR_CORRELATION and not is_series):
+    if tested.allows_dependence or (n < FEWEST_FOR_CORRELATION and not is_series):
         return
     way_out = "use `max_lag='auto'` for a series, `clusters` for repeated measurements"
     ranks = ranks_of(data)
-    if not ranks.keys() >= set(chain.from_iterable(tested.found.pairs)):
-        harm = mean_correlation(tested.psi) if tested.found.keeps_rows else 0.0
+    if time is not None and time.ranks is not None:
+        way_out = "sort the rows by it and use `max_lag='auto'`"
+        order = np.argsort(time.ranks)
+        ranks = {name: values[:, order] for name, values in ranks.items()}
+    if is_scan:
+        way_out = "keep one row per subject, or ask compare() with `max_lag='auto'`"
+    if not ranks.keys() >= set(chain.from_iterable(tested.pairs)):
+        harm = 0.0 if tested.psi is None else mean_correlation(tested.psi)
         if harm > max(CORRELATED, INFLUENCE_DEVIATIONS / np.sqrt(n)):
             yield DependentRowsWarning(
                 f"Adjacent rows have similar influence{tested.where} (correlation {harm:.2f}), so "
                 f"that p-values may be too small; {way_out}."
             )
         return
-    if time is not None and time.ranks is not None:
-        way_out = "sort the rows by it and use `max_lag='auto'`"
-        order = np.argsort(time.ranks)
-        ranks = {name: values[:, order] for name, values in ranks.items()}
     own = dict(zip(ranks, map(correlation, ranks.values()), strict=True))
     # A dependence is affected where both of its variables are.
-    both = np.array([min(own[x], own[y]) for x, y in tested.found.pairs])
+    both = np.array([min(own[x], own[y]) for x, y in tested.pairs])
     if not both.max() > least_correlation(n):
         return
     if not is_series and (only_sorted(ranks) or not _does_harm(tested, both)):
@@ -104,35 +108,9 @@ def dependent_rows(tested: Tested) -> Iterator[DependentRowsWarning]:
     if is_series and time is not None:
         rows = f"Rows are a series by {time.column!r}, and adjacent"
     yield DependentRowsWarning(
-        f"{rows} rows are correlated{tested.where} ({both.max():.2f}), so that p-values may be too "
-        f"small; {way_out}."
+        f"{rows} rows are correlated{tested.where} ({both.max():.2f}), so that "
+        f"{'all ' * is_scan}p-values may be too small; {way_out}."
     )
-
-
-def dependent_rows_of_scan(
-    fixed: Data, deviations: FloatArray | None
-) -> Iterator[DependentRowsWarning]:
-    """Check whether adjacent rows are correlated in the fixed variables and in many tests.
-
-    Parameters
-    ----------
-    fixed : Data
-    deviations : ndarray, shape (tests, rows), or None
-        The influence of every row on every estimate, where it is known.
-    """
-    n = fixed.n
-    ranks = ranks_of(fixed)
-    if n < FEWEST_FOR_CORRELATION or not ranks:
-        return
-    largest = max(map(correlation, ranks.values()))
-    if not largest > least_correlation(n) or only_sorted(ranks):
-        return
-    harm = np.ones(1) if deviations is None else correlations(deviations)
-    if len(harm) and np.mean(harm > SHARED_DEVIATIONS / np.sqrt(n)) > SHARED:
-        yield DependentRowsWarning(
-            f"Adjacent rows are correlated ({largest:.2f}), so that all p-values may be too small; "
-            "keep one row per subject, or ask compare() with `max_lag='auto'`."
-        )
 
 
 def ranks_of(data: Data) -> dict[str, FloatArray]:
@@ -145,16 +123,19 @@ def least_correlation(n: int) -> float:
     return max(CORRELATED, DEVIATIONS / float(np.sqrt(min(n, MOST_ROWS))))
 
 
-def _does_harm(tested: Tested, correlations: FloatArray) -> bool:
+def _does_harm(tested: Tested | Scanned, both: FloatArray) -> bool:
     """Return True if adjacent rows have similar influence on tests of correlated pairs.
 
-    One standard error leaves out most files that are only sorted (docs/calibration.md).
+    On average, for a few tests: one standard error leaves out most files that are only sorted
+    (docs/calibration.md). In many of them, for a scan.
     """
-    if not tested.found.keeps_rows:
+    if tested.psi is None:
         return True
-    n = tested.data.n
-    affected = np.abs(tested.weights) @ (correlations > least_correlation(n)) > 0
-    return mean_correlation(tested.psi[affected]) > 1.0 / float(np.sqrt(n))
+    error = 1.0 / float(np.sqrt(tested.data.n))
+    if isinstance(tested, Scanned):
+        return bool(np.mean(correlations(tested.psi) > SHARED_DEVIATIONS * error) > SHARED)
+    affected = np.abs(tested.weights) @ (both > least_correlation(tested.data.n)) > 0
+    return mean_correlation(tested.psi[affected]) > error
 
 
 def correlation(columns: FloatArray) -> float:

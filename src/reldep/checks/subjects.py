@@ -14,11 +14,11 @@ from reldep.kernels.base import FittedSelection
 from reldep.kernels.custom import Precomputed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from reldep.data.dataset import AlignedData
     from reldep.data.rows import Rows
-    from reldep.data.variables import FloatArray, IntArray, Variable
+    from reldep.data.variables import BoolArray, FloatArray, IntArray, Variable
     from reldep.engine.covariates import Conditioning
     from reldep.engine.influence import Influence
     from reldep.files.table import Table
@@ -333,10 +333,52 @@ class Tested:
         is_one = len(self.weights) == 1 and sorted(self.weights[0].tolist()) == [-1.0, 1.0]
         return is_one and self.found.pairs == self.data.pairs
 
+    @property
+    def allows_dependence(self) -> bool:
+        """Whether the question allows for rows that depend on each other."""
+        return self.found.rows.any
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """The pairs of variables whose dependences are weighed."""
+        return self.found.pairs
+
     @cached_property
-    def psi(self) -> FloatArray:
-        """The influence of every row on everything that is tested, shape (k, rows)."""
-        return np.asarray(self.weights @ self.found.psi)
+    def psi(self) -> FloatArray | None:
+        """The influence of every row on everything that is tested, shape (k, rows).
+
+        None for blocks of rows, which do not keep it.
+        """
+        return np.asarray(self.weights @ self.found.psi) if self.found.keeps_rows else None
+
+
+@dataclass(frozen=True, eq=False)
+class Scanned:
+    """Many columns, each tested by itself next to the same variables.
+
+    Attributes
+    ----------
+    data : Data
+        The variables.
+    names : sequence of str
+        The columns.
+    psi : ndarray, shape (columns, rows), or None
+        The influence of every row on what is tested; None where it is not known.
+    claimed : ndarray of bool, shape (columns,)
+        The columns of which something is claimed.
+    """
+
+    data: Data
+    names: Sequence[str]
+    psi: FloatArray | None
+    claimed: BoolArray
+    where: str = ""
+    allows_dependence: bool = False
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """Each of the variables stands for all of its pairs."""
+        return tuple((name, name) for name in self.data.kernels)
 
 
 @dataclass(frozen=True, eq=False)

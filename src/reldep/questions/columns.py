@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.checks import cautions_about
-from reldep.checks.answers import influential_in_scan
-from reldep.checks.rows import dependent_rows_of_scan
+from reldep.checks import Scanned, cautions_about
 from reldep.checks.scans import ColumnChecks
 from reldep.data.frames import aligned, frame_library, index_rows, is_frame, with_plain_names
 from reldep.data.objects import read_variable
@@ -351,13 +349,12 @@ class Columns:
 
     def warnings(self, claimed: BoolArray) -> tuple[ReldepWarning, ...]:
         """Return what to beware of, once it is known which columns are claimed."""
-        study = self.study
-        deviations = self.tests.deviations if self.blocks is None else None
-        found = (*cautions_about(study.before or study), *self.checks.cautions())
-        found += tuple(dependent_rows_of_scan(study, deviations))
-        if deviations is not None:
-            found += tuple(influential_in_scan(study.rows, self.names, deviations, claimed))
-        return found
+        study, psi = self.study, self.tests.deviations if self.blocks is None else None
+        return (
+            *cautions_about(study.before or study),
+            *self.checks.cautions(),
+            *cautions_about(Scanned(study, self.names, psi, claimed)),
+        )
 
 
 def _reason_to_skip(variable: Variable) -> str | None:
