@@ -19,8 +19,15 @@ from reldep.words import listed
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reldep.data.variables import BoolArray, Variable
+    from reldep.data.variables import BoolArray, FloatArray, Variable
     from reldep.exceptions import ReldepWarning
+
+
+def plain_columns(variables: Sequence[Variable]) -> tuple[list[int], FloatArray]:
+    """Return which variables are single columns of numbers, and their values, one row each."""
+    own = {i: one.values for i, one in enumerate(variables) if isinstance(one, Numeric)}
+    plain = [i for i, values in own.items() if values.shape[1] == 1]
+    return plain, np.array([own[i][:, 0] for i in plain])
 
 
 @dataclass
@@ -50,16 +57,11 @@ class ColumnChecks:
         and another order than the fixed variables, by some of the rows, are not among them.
         """
         odd = np.ones(len(variables), dtype=bool)
-        plain = [
-            i
-            for i, one in enumerate(variables)
-            if isinstance(one, Numeric) and one.values.shape[1] == 1 and len(one) >= FEWEST_ORDERED
-        ]
-        if not plain:
+        plain, table = plain_columns(variables)
+        if not plain or table.shape[1] < FEWEST_ORDERED:
             return odd
-        table = np.array([variables[i].values[:, 0] for i in plain])  # type: ignore[attr-defined]
         some = np.sort(table[:, : 4 * CODE_LEVELS[1]], axis=1)
-        is_odd = (some[:, 1:] > some[:, :-1]).sum(axis=1) < CODE_LEVELS[1]
+        is_odd: BoolArray = (some[:, 1:] > some[:, :-1]).sum(axis=1) < CODE_LEVELS[1]
         is_odd |= np.isnan(table).any(axis=1) | have_codes_at_ends(table)
         steps = np.sign(np.diff(table[:, :FEWEST_ORDERED], axis=1))
         for other in self.fixed.parts:

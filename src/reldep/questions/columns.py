@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.checks import Scanned, cautions_about
-from reldep.checks.scans import ColumnChecks
-from reldep.data.frames import aligned, frame_library, index_rows, is_frame, with_plain_names
-from reldep.data.objects import read_variable
+from reldep.checks.scans import ColumnChecks, plain_columns
 from reldep.data.rows import Rows
 from reldep.data.variables import Labels, Numeric
 from reldep.engine.block_table import BlockTable
@@ -24,12 +22,11 @@ from reldep.engine.blocks import FEWEST_ROWS as FEWEST_IN_A_BLOCK
 from reldep.engine.scan import deal_for_scan, make_batches
 from reldep.engine.threads import progress_bar
 from reldep.exceptions import InputError, InputTypeError
-from reldep.files.wide_columns import READ_BYTES, WideColumns, columns_of
-from reldep.kernels.choosing import as_kernel, assign
-from reldep.questions.ask import name_variables, read_variables
+from reldep.files.wide_columns import READ_BYTES, WideColumns
+from reldep.kernels.choosing import as_kernel
 from reldep.questions.covariates import columns_left
 from reldep.questions.stored import StoredBatches
-from reldep.questions.study import Study, read_study
+from reldep.questions.study import Study
 from reldep.results.answer import Provenance
 from reldep.stats.scan import batch_estimates
 from reldep.stats.series import INDEPENDENT_ROWS
@@ -211,7 +208,7 @@ class Columns:
     def _that_fit(self, members: list[Member]) -> list[Member]:
         """Skip columns that their kernels refuse: those with a far value, as a question does."""
         far = _have_far_values([variable for *_, variable in members])
-        for (i, kernel, variable), is_far in zip(members, far, strict=True):
+        for (i, kernel, variable), is_far in zip(members, far.tolist(), strict=True):
             if is_far:
                 try:
                     kernel.fit(variable)
@@ -370,96 +367,13 @@ def _reason_to_skip(variable: Variable) -> str | None:
     return None
 
 
-def _have_far_values(variables: Sequence[Variable]) -> list[bool]:
+def _have_far_values(variables: Sequence[Variable]) -> BoolArray:
     """Return which columns may have a value far from the others; a superset of them."""
-    numbers = {i: one.values for i, one in enumerate(variables) if isinstance(one, Numeric)}
-    found = [i in numbers and numbers[i].shape[1] != 1 for i in range(len(variables))]
-    plain = [i for i, values in numbers.items() if values.shape[1] == 1]
+    found = np.array([isinstance(one, Numeric) for one in variables], dtype=bool)
+    plain, table = plain_columns(variables)
     if plain:
-        table = np.array([numbers[i][:, 0] for i in plain])
         half = table.shape[1] // 2
         apart = np.abs(table - np.partition(table, half, axis=1)[:, [half]])
         near = np.where(apart > 0, apart, np.inf).min(axis=1)
-        for i, is_far in zip(plain, (apart.max(axis=1) > FAR * near).tolist(), strict=True):
-            found[i] = is_far
+        found[plain] = apart.max(axis=1) > FAR * near
     return found
-
-
-def read_columns(
-    role: str, many: Any, single: Mapping[str, Any], options: Mapping[str, Any], kind: type[Any]
-) -> Columns:
-    """Read the fixed variables, and make the columns ready to be read next to them.
-
-    Parameters
-    ----------
-    role : str
-        The argument that the columns were passed as.
-    many : mapping of str to data, data frame, array of two dimensions or WideColumns
-    single : mapping of str to data
-        The fixed variables, by argument.
-    options : mapping of str to object
-    kind : type
-        The tests that are wanted.
-    """
-    fixed = name_variables(single, {}, options["names"])
-    columns, matched, unmatched, ids, library = _matched(role, many, fixed)
-    both = fixed.keys() & set(columns.names)
-    if both:
-        raise InputError(f"{min(both)!r} is among the {role} and a variable of its own; rename it.")
-    specs = assign(
-        options["kernel"],
-        [*columns.names, *fixed],
-        roles=[*[role] * len(columns.names), *single],
-        measure=options["measure"],
-    )
-    chosen = {name: specs[name] for name in fixed}
-    own = {**options, "kernel": chosen, "names": list(fixed), "ids": options.get("ids", ids)}
-    study = read_study(dict(zip(single, matched, strict=True)), own, pairs=())
-    dataset, marks = replace(study.dataset, unmatched=unmatched), [*study.columns.values()]
-    held = study.conditioning
-    n_rows = len(dataset) + dataset.n_dropped + (0 if held is None else len(held.alone))
-    if n_rows != columns.n_rows:
-        raise InputError(
-            f"the variables have different numbers of observations: {role} has {columns.n_rows}, "
-            f"{study.names[0]} has {n_rows}. Join or cut them first."
-        )
-    if len(marks) == 2 and marks[0].values.keys() == marks[1].values.keys():
-        raise InputError(f"{' and '.join(study.names)} are the same; pass different ones.")
-    study = replace(study, dataset=dataset)
-    return Columns(role, columns, specs, study, kind, library or dataset.library)
-
-
-def _matched(
-    role: str, many: Any, fixed: Mapping[str, Any]
-) -> tuple[WideColumns, list[Any], Any, Any, str | None]:
-    """Return columns and fixed variables on the same rows, what was unmatched, rows, library."""
-    if isinstance(many, WideColumns):
-        return many, list(fixed.values()), None, None, None
-    is_table = is_frame(many) or (isinstance(many, np.ndarray) and many.ndim == 2)
-    # A table is matched as a whole; by a name that no variable has.
-    blocks = {f"\0{role}": many} if is_table else read_variables(role, many, at_least=1)
-    found, unmatched = aligned({**blocks, **fixed})
-    matched = [found.pop(name) for name in fixed]
-    ids = next((rows for rows in map(index_rows, found.values()) if rows is not None), None)
-    library = next((one for one in map(frame_library, found.values()) if one), None)
-    variables = (
-        _variables_of(role, found[f"\0{role}"])
-        if is_table
-        else [read_variable(data, name) for name, data in found.items()]
-    )
-    if not variables:
-        raise InputError(f"`{role}` has no columns; pass at least one.")
-    columns = WideColumns([one.name for one in variables], held=variables)
-    return columns, matched, unmatched, ids, library
-
-
-def _variables_of(role: str, table: Any) -> Sequence[Variable]:
-    """Return every column of a frame or an array as a variable; numbers all at once."""
-    if is_frame(table):
-        return columns_of(with_plain_names(table, role))
-    whole, noun = read_variable(table, role), role.removesuffix("s")
-    if not isinstance(whole, Numeric):
-        columns = read_variables(role, table)
-        return [read_variable(column, name) for name, column in columns.items()]
-    by_column = np.ascontiguousarray(whole.values.T)
-    return [Numeric(f"{noun} {i}", one[:, None]) for i, one in enumerate(by_column)]

@@ -10,9 +10,14 @@ import numpy as np
 
 from reldep.arguments import Argument
 from reldep.checks.subjects import LEVEL
+from reldep.data.frames import aligned, frame_library, index_rows, is_frame, with_plain_names
+from reldep.data.objects import read_variable
+from reldep.data.variables import Numeric
 from reldep.exceptions import InputError
-from reldep.questions.ask import question
-from reldep.questions.columns import read_columns
+from reldep.files.wide_columns import WideColumns, columns_of
+from reldep.kernels.choosing import assign
+from reldep.questions.ask import name_variables, question, read_variables
+from reldep.questions.columns import Columns
 from reldep.questions.options import (
     Directed,
     Named,
@@ -22,13 +27,15 @@ from reldep.questions.options import (
     variable,
     variables,
 )
+from reldep.questions.study import read_study
 from reldep.results.scan import Scan, TargetScan
 from reldep.stats.scan import ScannedSources, ScannedTargets
 from reldep.stats.simultaneous import false_discovery_rates, holm
 
 if TYPE_CHECKING:
-    from reldep.data.variables import FloatArray
-    from reldep.questions.columns import Columns
+    from collections.abc import Sequence
+
+    from reldep.data.variables import FloatArray, Variable
 
 Adjustment = Literal["single-step", "holm"]
 
@@ -156,3 +163,83 @@ def _screened(found: Columns, log_pvalues: FloatArray) -> dict[str, Any]:
         "variables": found.names,
         "tests": found.tests,
     }
+
+
+def read_columns(
+    role: str, many: Any, single: Mapping[str, Any], options: Mapping[str, Any], kind: type[Any]
+) -> Columns:
+    """Read the fixed variables, and make the columns ready to be read next to them.
+
+    Parameters
+    ----------
+    role : str
+        The argument that the columns were passed as.
+    many : mapping of str to data, data frame, array of two dimensions or WideColumns
+    single : mapping of str to data
+        The fixed variables, by argument.
+    options : mapping of str to object
+    kind : type
+        The tests that are wanted.
+    """
+    fixed = name_variables(single, {}, options["names"])
+    columns, matched, unmatched, ids, library = _matched(role, many, fixed)
+    both = fixed.keys() & set(columns.names)
+    if both:
+        raise InputError(f"{min(both)!r} is among the {role} and a variable of its own; rename it.")
+    specs = assign(
+        options["kernel"],
+        [*columns.names, *fixed],
+        roles=[*[role] * len(columns.names), *single],
+        measure=options["measure"],
+    )
+    chosen = {name: specs[name] for name in fixed}
+    own = {**options, "kernel": chosen, "names": list(fixed), "ids": options.get("ids", ids)}
+    study = read_study(dict(zip(single, matched, strict=True)), own, pairs=())
+    dataset, marks = replace(study.dataset, unmatched=unmatched), [*study.columns.values()]
+    held = study.conditioning
+    n_rows = len(dataset) + dataset.n_dropped + (0 if held is None else len(held.alone))
+    if n_rows != columns.n_rows:
+        raise InputError(
+            f"the variables have different numbers of observations: {role} has {columns.n_rows}, "
+            f"{study.names[0]} has {n_rows}. Join or cut them first."
+        )
+    if len(marks) == 2 and marks[0].values.keys() == marks[1].values.keys():
+        raise InputError(f"{' and '.join(study.names)} are the same; pass different ones.")
+    study = replace(study, dataset=dataset)
+    return Columns(role, columns, specs, study, kind, library or dataset.library)
+
+
+def _matched(
+    role: str, many: Any, fixed: Mapping[str, Any]
+) -> tuple[WideColumns, list[Any], Any, Any, str | None]:
+    """Return columns and fixed variables on the same rows, what was unmatched, rows, library."""
+    if isinstance(many, WideColumns):
+        return many, list(fixed.values()), None, None, None
+    is_table = is_frame(many) or (isinstance(many, np.ndarray) and many.ndim == 2)
+    # A table is matched as a whole; by a name that no variable has.
+    blocks = {f"\0{role}": many} if is_table else read_variables(role, many, at_least=1)
+    found, unmatched = aligned({**blocks, **fixed})
+    matched = [found.pop(name) for name in fixed]
+    ids = next((rows for rows in map(index_rows, found.values()) if rows is not None), None)
+    library = next((one for one in map(frame_library, found.values()) if one), None)
+    variables = (
+        _variables_of(role, found[f"\0{role}"])
+        if is_table
+        else [read_variable(data, name) for name, data in found.items()]
+    )
+    if not variables:
+        raise InputError(f"`{role}` has no columns; pass at least one.")
+    columns = WideColumns([one.name for one in variables], held=variables)
+    return columns, matched, unmatched, ids, library
+
+
+def _variables_of(role: str, table: Any) -> Sequence[Variable]:
+    """Return every column of a frame or an array as a variable; numbers all at once."""
+    if is_frame(table):
+        return columns_of(with_plain_names(table, role))
+    whole, noun = read_variable(table, role), role.removesuffix("s")
+    if not isinstance(whole, Numeric):
+        columns = read_variables(role, table)
+        return [read_variable(column, name) for name, column in columns.items()]
+    by_column = np.ascontiguousarray(whole.values.T)
+    return [Numeric(f"{noun} {i}", one[:, None]) for i, one in enumerate(by_column)]
