@@ -5,16 +5,12 @@ from __future__ import annotations
 import re
 
 import numpy as np
-import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 
 import reldep
-from reldep.exceptions import (
-    InputError,
-    InputTypeError,
-)
+from calls import called
+from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels import Precomputed
 
 M = 40
@@ -319,13 +315,8 @@ def test_bad_input_says_what_and_how_to_go_on(line):
     call, words = line.split(" -> ")
     kind = InputTypeError if words.startswith("TypeError: ") else InputError
     parts = words.removeprefix("TypeError: ").split(" … ")
-    known = {
-        name: getattr(room, name)
-        for room in (reldep.datasets, reldep.kernels, reldep)
-        for name in dir(room)
-    }
     with pytest.raises(kind, match=".*".join(map(re.escape, parts))):
-        eval(call, {**known, "pd": pd, "pa": pa, **globals()})  # noqa: S307
+        called(call, globals())
 
 
 ONE = np.where(np.arange(30) == 4, 2.0, 1.0)
