@@ -94,16 +94,6 @@ def test_a_date_of_birth_is_not_the_time_of_a_row(rng):
     reldep.compare("x", "y", "z", data=frame, max_lag=1)
 
 
-def test_a_time_without_its_event_is_said_of_frames_and_files(rng, tmp_path):
-    frame = pd.DataFrame(rng.normal(size=(40, 2)), columns=["x", "z"])
-    frame["days"], frame["died"] = rng.exponential(size=40), rng.random(40) < 0.5
-    for data in (frame, written(frame, tmp_path)):
-        words = said(reldep.compare("days", "x", "z", data=data))
-        assert any("'days' may be censored by 'died'" in one for one in words)
-        words = said(reldep.compare("x", "days", "died", data=data))
-        assert not any("censored" in one for one in words)
-
-
 def test_nothing_is_said_of_arguments_that_nobody_passed(rng):
     frame = pd.DataFrame(rng.normal(size=(60, 4)), columns=list("wxyz")).sort_values("w")
     frame["y"] += 2 * frame["x"]

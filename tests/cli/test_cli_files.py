@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-import numpy as np
-import polars as pl
 import pytest
 
 from cli.mouse_files import QUESTION
@@ -40,33 +38,3 @@ def test_files_are_joined_and_lost_rows_told(ask):
 def test_the_order_of_rows_in_a_joined_file_does_not_matter(ask):
     one_file = ask("compare", "mice.csv", *QUESTION, "--where", "id not in ('m0', 'm1')", "--csv")
     assert ask(*JOINED, "--csv").out == one_file.out
-
-
-@pytest.fixture
-def pieces(tmp_path):
-    """A table in two Parquet files."""
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=600)
-    rows = pl.DataFrame({"x": x, "y": x + rng.normal(size=600), "z": rng.normal(size=600)})
-    rows[:250].write_parquet(tmp_path / "a.parquet")
-    rows[250:].write_parquet(tmp_path / "b.parquet")
-    rows.write_csv(tmp_path / "whole.csv")
-    return tmp_path
-
-
-SLOTS = ("--source", "x", "--first", "y", "--second", "z")
-
-
-@pytest.mark.parametrize("flags", [(), ("--paper",)])
-def test_parquet_files_in_a_directory_or_behind_a_pattern_are_one_table(ask, pieces, flags):
-    in_memory = ("compare", pieces / "whole.csv", *SLOTS, "--kernel", "gaussian:1.5", "--json")
-    expected = json.loads(ask(*in_memory, *flags).out)
-    for place in (pieces, pieces / "*.parquet"):
-        said = ask("compare", place, *SLOTS, "--kernel", "gaussian:1.5", "--json", *flags)
-        found = json.loads(said.out)
-        assert found["statistic"] == pytest.approx(expected["statistic"], rel=1e-6)
-
-
-def test_a_pattern_that_the_shell_expanded_is_explained(ask, pieces):
-    said = ask("compare", pieces / "a.parquet", pieces / "b.parquet", *SLOTS)
-    assert "put the pattern in quotes" in said.err

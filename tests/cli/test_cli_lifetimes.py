@@ -80,9 +80,3 @@ def test_mistakes_show_the_way_out(ask, patients, survival, words, message):
 def test_a_time_alone_is_cautioned_about(ask, patients):
     said = ask("compare", "patients.csv", "--source", "days", "--first", "x", "--second", "z")
     assert "if so, pass --survival days,died." in said.out + said.err
-
-
-def test_the_source_is_still_required_without_a_lifetime(ask, patients):
-    said = ask("compare", "patients.csv", "--first", "x", "--second", "z")
-    assert said.status == 2
-    assert "Missing option '--source'" in said.err

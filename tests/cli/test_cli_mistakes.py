@@ -21,6 +21,7 @@ compare mice.csv --source diet --first x=C14.00 --second gene_* -> no column 'C1
 compare mice.csv --source diet --first C14.0 --second C14.0 -> --first and --second are both 'C14.0'
 compare mice.csv --source id --first C* --second gene_* -> Leave out identifiers
 compare mice.csv --source diet --first C14.0 --first x=C16.0 --second C* -> no column 'x=C16.0'
+matrix mice.parquet mice.parquet -> put the pattern in quotes
 matrix design.csv lipids.csv -> 2 files need a column to be joined on. Pass --join id
 rank mice.csv --source diet --targets diet,C14.0 -> targets has 1 of at least 2 targets: 'C14.0'
 matrix mice.csv --columns C* -> name the first by --variables

@@ -58,12 +58,3 @@ def test_shuffles_that_change_nothing_count_as_ties():
     test = permutation_test(9.0, 1.0, np.array([1.0 - 1e-13, 0.5, 1.0]))
     assert (test.statistic, test.pvalue, test.n_permutations) == (9.0, 0.75, 3)
     assert test.log10_pvalue == pytest.approx(np.log10(0.75))
-
-
-def test_values_of_clusters_are_shuffled_as_often_as_asked():
-    x, _ = pair(20)
-    x, groups = np.repeat(x, 2), np.repeat(np.arange(20), 2)
-    result = asked(x, x**3, clusters=groups, n_permutations=19)
-    assert result.pvalue == 1 / 20
-    assert "whole clusters" in result.facts["test"]
-    assert reldep.dependence(x, x**3, clusters=groups).pvalue == 1 / 1000

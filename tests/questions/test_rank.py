@@ -133,25 +133,6 @@ def test_many_targets_share_what_is_known_about_variances_towards_caution(measur
         assert row["adjusted_pvalue"] >= row["pvalue"] >= compared.pvalue * (1 - 1e-8)
 
 
-@pytest.mark.parametrize("variance", VARIANCES)
-def test_a_target_that_is_not_among_the_best_never_has_rank_one(variance):
-    excluded = 0
-    for seed in range(12):
-        rng = np.random.default_rng([7, seed])
-        x = rng.normal(size=40)
-        noise = rng.uniform(0.3, 2.5, size=5)
-        targets = {f"t{i}": x + s * rng.normal(size=40) for i, s in enumerate(noise)}
-        ranking = reldep.rank(x, targets, variance=variance, n_simulations=500, rng=seed)
-        for row in ranking.to_frame().iter_rows(named=True):
-            excluded += not row["may_be_best"]
-            assert row["may_be_best"] or row["rank_low"] >= 2
-            assert row["rank_low"] <= row["rank"] <= row["rank_high"]
-        assert {
-            name for name, rank in zip(ranking.targets, ranking.ranks, strict=True) if rank == 1
-        } <= {*ranking.best}
-    assert excluded > 12
-
-
 def test_the_table_starts_with_the_strongest_and_keeps_names():
     x, targets = made()
     names = dict(zip(("weak", "strong", "middle"), ("t2", "t0", "t1"), strict=True))
@@ -213,13 +194,6 @@ def test_copies_of_a_target_are_ties_never_nan():
     assert ranking.sentence().startswith(
         "Of 5 targets, source may be most closely related to t0, copy or scaled"
     )
-
-
-@pytest.mark.parametrize("adjust", ["single-step", "step-down", "holm", "bh"])
-def test_every_adjustment_is_at_least_the_plain_p_value(adjust):
-    x, targets = made(noise=(0.4, 0.5, 1.0, 1.2))
-    table = reldep.rank(x, targets, adjust=adjust).pairwise()
-    assert (table["adjusted_pvalue"] >= table["pvalue"] * (1 - 1e-12)).all()
 
 
 def test_levels_may_be_asked_for_afterwards():

@@ -78,18 +78,10 @@ def test_the_comparison_in_the_middle_is_that_of_compare():
     assert [type(w) for w in central.warnings] == [type(w) for w in plain.warnings]
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"variance": "fixed-kernel"},
-        {"measure": "hsic"},
-        {"clusters": np.arange(60) // 3},
-        {"clusters": (np.arange(60) // 6, np.arange(60) % 6)},
-        {"max_lag": 2},
-        {"max_lag": "auto"},
-    ],
-)
+CROSSED = np.arange(60) // 6, np.arange(60) % 6
+
+
+@pytest.mark.parametrize("options", [{}, {"clusters": CROSSED}, {"max_lag": "auto"}])
 def test_bands_contain_the_intervals_and_agree_with_the_adjusted_answer(options):
     curve = reldep.sensitivity(
         *simple(seed=2), factors=[0.25, 1.0, 4.0], alternative="two-sided", **options

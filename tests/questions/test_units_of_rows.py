@@ -110,9 +110,12 @@ def test_values_of_clusters_are_permuted_also_where_sizes_differ(swap):
     subject = np.repeat(np.arange(12), 3 + np.arange(12) % 4)
     x = rng.normal(size=12)[subject]
     y = x + 0.3 * rng.normal(size=len(x))
-    result = reldep.dependence(*((y, x) if swap else (x, y)), clusters=subject)
+    pair = (y, x) if swap else (x, y)
+    result = reldep.dependence(*pair, clusters=subject)
     assert result.facts["test"] == "permutations of whole clusters"
     assert result.pvalue == 1 / 1000
+    few = {"test": "permutation", "n_permutations": 19}
+    assert reldep.dependence(*pair, clusters=subject, **few).pvalue == 1 / 20
 
 
 @pytest.mark.parametrize("kind", ["complete", "nearly complete", "mixed", "constant"])
@@ -121,10 +124,10 @@ def test_independence_keeps_its_level_in_repeated_measures(kind):
     for draw in range(draws):
         rng = np.random.default_rng([4, draw])
         x, y, subject = design(kind, 20, 5, rng)
-        rejected += reldep.dependence(x, y, clusters=subject, n_permutations=99).pvalue <= 0.05
+        rejected += reldep.dependence(x, y, clusters=subject).pvalue <= 0.05
         if draw < 30:
             x, y, subject = design(kind, 20, 5, rng, effect=1.5)
-            found += reldep.dependence(x, y, clusters=subject, n_permutations=99).pvalue <= 0.05
+            found += reldep.dependence(x, y, clusters=subject).pvalue <= 0.05
     # Three binomial errors above 5%.
     assert rejected / draws <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / draws)
     assert found >= 20
