@@ -19,6 +19,7 @@ import polars as pl
 import pytest
 
 import reldep
+from calls import called
 from reldep.engine import Blocks
 from reldep.exceptions import InputError, ReldepWarning
 from reldep.kernels import Delta, Distance, Gaussian, Laplace, Linear, Text
@@ -97,63 +98,58 @@ def same(found, expected, tolerance=1e-8):
             assert one[name].to_list() == two[name].to_list()
 
 
-LABELS = {"group": Delta(), "x": Laplace(1.0), "y": Laplace(1.5), "z": Laplace(2.0)}
-
-
-def kernels(names):
-    return {"kernel": {name: LABELS[name] for name in names.split(",")}}
-
-
-CASES = {
-    "compare": lambda **o: reldep.compare("x", "y", "z", **kernels("x,y,z"), **o),
-    "hsic": lambda **o: reldep.compare("x", "y", "group", measure="hsic", **kernels("x,y"), **o),
-    "blocks of columns": lambda **o: reldep.compare("x", "a=y,w", "group", kernel=Mixed, **o),
-    "names": lambda **o: reldep.compare("x", "y", "z", names=["z", "x", "y"], **WIDE, **o),
-    "contrast": lambda **o: reldep.contrast(
-        "x,y,z", {("x", "y"): 1, ("y", "z"): -2}, **kernels("x,y,z"), **o
-    ),
-    "rank": lambda **o: reldep.rank("x", "y,z,group", **kernels("x,y,z,group"), **o),
-    "dependence": lambda **o: reldep.dependence("group", "z", **kernels("z,group"), **o),
-    "matrix": lambda **o: reldep.matrix("x,y,group", **kernels("x,y,group"), **o),
-    "sensitivity": lambda **o: reldep.sensitivity(
-        "x", "y", "group", factors=[0.5, 1, 2], **kernels("x,y"), **o
-    ),
-}
-CASES |= {
-    "scan": lambda **o: reldep.scan("x,w,group,count", "y", "z", kernel=OF_SCAN, **o),
-    "scan, targets": lambda **o: reldep.scan("x", "y,z,w,group", kernel=OF_TARGETS, **o),
-}
+KERNELS = {"group": Delta(), "x": Laplace(1.0), "y": Laplace(1.5), "z": Laplace(2.0)}
 OF_TARGETS = {name: Laplace(1.0) for name in "xyzw"}
 OF_SCAN = OF_TARGETS | {"count": Gaussian(2.0)}
-Mixed = (Laplace(1.0), Gaussian(1.0), Delta())
+MIXED = (Laplace(1.0), Gaussian(1.0), Delta())
+
+
+def of(names):
+    return {name: KERNELS[name] for name in names}
+
+
+CASES = """
+compare('x', 'y', 'z', kernel=of('xyz'), **o)
+compare('x', 'y', 'group', measure='hsic', kernel=of('xy'), **o)
+compare('x', 'a=y,w', 'group', kernel=MIXED, **o)
+compare('x', 'y', 'z', names=['z', 'x', 'y'], **WIDE, **o)
+contrast('x,y,z', {('x', 'y'): 1, ('y', 'z'): -2}, kernel=of('xyz'), **o)
+rank('x', 'y,z,group', kernel=KERNELS, **o)
+dependence('group', 'z', kernel=of(['z', 'group']), **o)
+matrix('x,y,group', kernel=of(['x', 'y', 'group']), **o)
+sensitivity('x', 'y', 'group', factors=[0.5, 1, 2], kernel=of('xy'), **o)
+scan('x,w,group,count', 'y', 'z', kernel=OF_SCAN, **o)
+scan('x', 'y,z,w,group', kernel=OF_TARGETS, **o)
+""".strip().splitlines()
 # The blocks of these rows are decided by labels or by their order, on a cluster too.
-DEALT = {
-    "groups": lambda **o: reldep.groups("x", "z", "group", **WIDE, **o),
-    "groups, hsic": lambda **o: reldep.groups("x", "z", "group", measure="hsic", **WIDE, **o),
-    "clusters": lambda **o: reldep.compare("x", "y", "z", clusters="site", **WIDE, **o),
-    "clusters, rank": lambda **o: reldep.rank("x", "y,z,w", clusters="site", **WIDE, **o),
-    "clusters, matrix": lambda **o: reldep.matrix("x,y,z", clusters="site", **WIDE, **o),
-    "clusters, independence": lambda **o: reldep.dependence("x", "z", clusters="site", **WIDE, **o),
-    "time": lambda **o: reldep.compare("x", "y", "z", max_lag=5, **WIDE, **o),
-    "time, independence": lambda **o: reldep.dependence("x", "z", max_lag="auto", **WIDE, **o),
-    "time, sensitivity": lambda **o: reldep.sensitivity(
-        "x", "y", "z", max_lag=5, factors=[0.5, 2], **WIDE, **o
-    ),
-}
+DEALT = """
+groups('x', 'z', 'group', **WIDE, **o)
+groups('x', 'z', 'group', measure='hsic', **WIDE, **o)
+compare('x', 'y', 'z', clusters='site', **WIDE, **o)
+rank('x', 'y,z,w', clusters='site', **WIDE, **o)
+matrix('x,y,z', clusters='site', **WIDE, **o)
+dependence('x', 'z', clusters='site', **WIDE, **o)
+compare('x', 'y', 'z', max_lag=5, **WIDE, **o)
+dependence('x', 'z', max_lag='auto', **WIDE, **o)
+sensitivity('x', 'y', 'z', max_lag=5, factors=[0.5, 2], **WIDE, **o)
+""".strip().splitlines()
 
 
-@pytest.mark.parametrize("case", [*CASES, *DEALT])
-def test_rows_from_disk_give_the_answer_of_blocks_in_memory(case, rows, folder):
-    ask = {**CASES, **DEALT}[case]
-    found = ask(data=folder, engine=ON_DISK)
+def asked(call, **options):
+    return called(call, {**globals(), "o": options})
+
+
+@pytest.mark.parametrize("call", [*CASES, *DEALT])
+def test_rows_from_disk_give_the_answer_of_blocks_in_memory(call, rows, folder):
+    found = asked(call, data=folder, engine=ON_DISK)
     assert found.provenance.engine == "blocks"
-    same(found, ask(data=rows, engine=Blocks()))
+    same(found, asked(call, data=rows, engine=Blocks()))
 
 
-@pytest.mark.parametrize("case", DEALT)
-def test_workers_give_the_answer_of_blocks_in_memory(case, rows, cluster):
-    found = DEALT[case](data=partitioned(rows), engine=Blocks())
-    same(found, DEALT[case](data=rows, engine=Blocks()))
+@pytest.mark.parametrize("call", DEALT)
+def test_workers_give_the_answer_of_blocks_in_memory(call, rows, cluster):
+    found = asked(call, data=partitioned(rows), engine=Blocks())
+    same(found, asked(call, data=rows, engine=Blocks()))
 
 
 def test_workers_scan_columns(rows, cluster):
@@ -165,7 +161,7 @@ def test_workers_scan_columns(rows, cluster):
 
 
 def test_workers_give_the_same_numbers_even_if_one_is_killed(rows, cluster):
-    options = {"data": partitioned(rows), "engine": Blocks(), **kernels("x,y")}
+    options = {"data": partitioned(rows), "engine": Blocks(), "kernel": of("xy")}
 
     def ask():
         with warnings.catch_warnings():
@@ -260,28 +256,23 @@ def test_conditions_and_incomplete_rows_hold_for_all_rows(rows, tmp_path):
         assert found.estimate == pytest.approx(expected.estimate, abs=3 * expected.standard_error)
 
 
-@pytest.mark.parametrize(
-    ("ask", "words"),
-    [
-        (lambda **o: reldep.paper_test("x", "y", "z", **o), r"paper_test\(\) needs its columns"),
-        (lambda **o: reldep.compare("x", "y", "z", variance="fixed-kernel", **o), "`variance="),
-        (lambda **o: reldep.dependence("x", "y", test="permutation", **o), "`test='permutation'`"),
-        (
-            lambda **o: reldep.compare("x", "y", "z", clusters=["site", "group"], **o),
-            "`clusters` of two columns needs",
-        ),
-        (
-            lambda **o: reldep.scan("x,w", "y", "z", missing="drop", **o),
-            r"`missing='drop'` of scan\(\) needs",
-        ),
-        (lambda **o: reldep.compare("x", "y", "z", given="w", **o), "`given` needs"),
-        (lambda **o: reldep.groups("x", "y", "site", **o), "the group 's55' with 12 of 2,400"),
-        (lambda **o: reldep.compare("x", "y", "z", clusters="group", **o), "at least 20 clusters"),
-    ],
-)
-def test_what_needs_all_rows_in_memory_is_refused_by_name(ask, words, folder):
-    with pytest.raises(InputError, match=words):
-        ask(data=folder, engine=ON_DISK)
+REFUSED = """
+paper_test('x', 'y', 'z', **o) -> paper_test() needs its columns
+compare('x', 'y', 'z', variance='fixed-kernel', **o) -> `variance=
+dependence('x', 'y', test='permutation', **o) -> `test='permutation'`
+compare('x', 'y', 'z', clusters=['site', 'group'], **o) -> `clusters` of two columns needs
+scan('x,w', 'y', 'z', missing='drop', **o) -> `missing='drop'` of scan() needs
+compare('x', 'y', 'z', given='w', **o) -> `given` needs
+groups('x', 'y', 'site', **o) -> the group 's55' with 12 of 2,400
+compare('x', 'y', 'z', clusters='group', **o) -> at least 20 clusters
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("line", REFUSED)
+def test_what_needs_all_rows_in_memory_is_refused_by_name(line, folder):
+    call, words = line.split(" -> ")
+    with pytest.raises(InputError, match=re.escape(words)):
+        asked(call, data=folder, engine=ON_DISK)
 
 
 def test_rows_out_of_the_order_of_time_are_refused(rows, tmp_path):
@@ -362,24 +353,14 @@ def test_nothing_is_left_on_disk(folder, monkeypatch, tmp_path):
     "options", [{}, {"measure": "hsic", "variance": "fixed-kernel"}, {"measure": "dcor"}]
 )
 @pytest.mark.parametrize("names", [("x", "y", "z"), ("x", "y,w", "group"), ("group", "x", "count")])
-def test_pieces_give_the_answer_of_one_frame(folder, rows, names, options):
-    found = reldep.compare(*names, data=folder, **options)
-    same(found, reldep.compare(*names, data=rows, **options))
-
-
-def test_partitions_of_dask_give_the_answer_of_one_frame(rows):
-    found = reldep.compare("x", "y", "group", data=partitioned(rows, 3))
-    same(found, reldep.compare("x", "y", "group", data=rows))
-
-
-def test_a_label_that_only_the_last_file_has_counts(tmp_path, rows):
-    place = pl.int_range(pl.len())
-    last = rows.with_columns(
-        group=pl.when(place >= 2_300).then(pl.lit("new")).otherwise(pl.col("group"))
-    )
-    options = {"kernel": (Gaussian(1.0), "delta", Gaussian(1.0))}
-    found = reldep.compare("x", "group", "y", data=write(tmp_path, last), **options)
-    same(found, reldep.compare("x", "group", "y", data=last, **options))
+@pytest.mark.parametrize("pieces", ["files", "partitions", "a label in the last file"])
+def test_pieces_give_the_answer_of_one_frame(folder, rows, names, options, pieces, tmp_path):
+    if pieces == "a label in the last file":
+        last = pl.when(pl.int_range(pl.len()) >= 2_300).then(pl.lit("new")).otherwise("group")
+        rows = rows.with_columns(group=last)
+        folder = write(tmp_path, rows)
+    data = partitioned(rows, 3) if pieces == "partitions" else folder
+    same(reldep.compare(*names, data=data, **options), reldep.compare(*names, data=rows, **options))
 
 
 def test_order_of_columns_types_of_numbers_and_empty_files_do_not_matter(tmp_path, rows):
@@ -408,8 +389,3 @@ def test_files_that_do_not_fit_together_are_named(tmp_path, rows, value, words):
     with pytest.raises(InputError, match=words) as caught:
         reldep.compare("x", "y", "z", data=tmp_path, kernel=Gaussian(1.0))
     assert "two.parquet" in str(caught.value)
-
-
-def test_a_kernel_for_numbers_is_refused_for_labels(folder):
-    with pytest.raises(TypeError, match="kernel Gaussian cannot be used for group"):
-        reldep.compare("x", "y", "group", data=folder, kernel="gaussian")
