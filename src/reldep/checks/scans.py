@@ -61,8 +61,8 @@ class ColumnChecks:
         if not plain or table.shape[1] < FEWEST_ORDERED:
             return odd
         some = np.sort(table[:, : 4 * CODE_LEVELS[1]], axis=1)
-        is_odd: BoolArray = (some[:, 1:] > some[:, :-1]).sum(axis=1) < CODE_LEVELS[1]
-        is_odd |= np.isnan(table).any(axis=1) | have_codes_at_ends(table)
+        is_odd = (some[:, 1:] > some[:, :-1]).sum(axis=1) < CODE_LEVELS[1]
+        is_odd |= np.isnan(table.sum(axis=1)) | have_codes_at_ends(table)
         steps = np.sign(np.diff(table[:, :FEWEST_ORDERED], axis=1))
         for other in self.fixed.parts:
             for column in other.values.T if isinstance(other, Numeric) else ():
