@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from reldep.data.variables import FloatArray, IntArray
-    from reldep.engine.bandwidths import Followed
     from reldep.engine.centred import Places
+    from reldep.engine.influence import Followed
     from reldep.kernels.base import FittedKernel
 
 # Bytes of the matrices, or of their rows, that are held at a time: eight matrices of 3,000 rows.

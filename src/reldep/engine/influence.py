@@ -1,4 +1,15 @@
-"""Influence: the matrix A that everything else is a light function of."""
+"""Influence: the matrix A that everything else is a light function of.
+
+With a bandwidth σ held fixed, an observation acts on an HSIC through its own values only. A
+bandwidth that the data chose moves with the observation and takes every HSIC along::
+
+    psi_i += (∂H/∂log σ) · leverage_i
+
+∂H/∂log σ is ``Σ K'∘L / (m(m-3))`` with K' the slope of the kernel and L the centred matrix of the
+partner; K' need not be centred, because L is. Whole matrices give both factors exactly. For more
+rows they come from blocks in which every row takes part once, so that their first-order error is
+that of all rows.
+"""
 
 from __future__ import annotations
 
@@ -10,23 +21,24 @@ import numpy as np
 
 from reldep.data.frames import make_frame
 from reldep.data.rows import Rows
-from reldep.engine.bandwidths import follow_in_blocks, followed_bandwidths, moved_influence
-from reldep.engine.centred import Pair, Products, canonical, check_held, finish, numbered
+from reldep.engine.centred import Pair, Products, canonical, check_held, finish, hsic_of, numbered
 from reldep.engine.choose import SIZES, Part, Sizes, choose
 from reldep.engine.dense import Dense
-from reldep.engine.tiled import Tiled
+from reldep.engine.lines import Line
+from reldep.engine.threads import added, at_work
+from reldep.engine.tiled import Tiled, products_of_rows, sums_of_rows
 from reldep.exceptions import UnknownPairError
+from reldep.system import available_cores
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from reldep.data.variables import FloatArray, IntArray
-    from reldep.engine.bandwidths import Followed
     from reldep.engine.block_table import BlockTable
     from reldep.engine.centred import Places
     from reldep.engine.covariates import Conditioning
     from reldep.exceptions import ReldepWarning
-    from reldep.kernels.base import FittedKernel
+    from reldep.kernels.base import Bandwidth, FittedKernel
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,3 +287,103 @@ def from_blocks(table: BlockTable, pairs: Sequence[Pair], names: Sequence[str]) 
         means={canonical(p): h for p, h in zip(table.pairs, table.means.tolist(), strict=True)},
         blocks=table,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Followed:
+    """A bandwidth that is followed; an engine fills in what it shows of it.
+
+    Attributes
+    ----------
+    variable : int
+        The number of its kernel.
+    bandwidth : Bandwidth
+    slopes : dict of int to float
+        ∂H/∂log σ of the variable's pair with each partner, with the partner's kernel held fixed.
+    score_means : ndarray, shape (m,)
+        The row means of the score.
+    """
+
+    variable: int
+    bandwidth: Bandwidth
+    slopes: dict[int, float]
+    score_means: FloatArray = field(repr=False)
+
+
+def followed_bandwidths(kernels: Sequence[FittedKernel], pairs: Places) -> list[Followed]:
+    """Return the bandwidths of the variables in these pairs that the data chose."""
+    partners: dict[int, dict[int, float]] = {}
+    for x, y in pairs:
+        partners.setdefault(x, {})[y] = 0.0
+        partners.setdefault(y, {})[x] = 0.0
+    return [
+        Followed(x, bandwidth, dict(own), np.zeros(len(kernels[x])))
+        for x, own in partners.items()
+        for bandwidth in kernels[x].bandwidths()
+    ]
+
+
+def moved_influence(followed: Sequence[Followed], pairs: Places, n: int) -> FloatArray:
+    """Return what followed bandwidths add to the influence values; rows sum to 0."""
+    moved = np.zeros((len(pairs), n))
+    for one in followed:
+        leverage = one.bandwidth.leverage(one.score_means)
+        for row, pair in zip(moved, pairs, strict=True):
+            # A self-pair has the bandwidth in both of its kernels.
+            for variable, partner in (pair, pair[::-1]):
+                if one.variable == variable:
+                    row += one.slopes[partner] * leverage
+    return moved
+
+
+def follow_in_blocks(
+    kernels: Sequence[FittedKernel],
+    followed: Sequence[Followed],
+    slope_block: int = 500,
+    slope_rows: int = 40_000,
+    score_block: int = 2_000,
+) -> None:
+    """Fill in slopes and row means of scores from blocks of rows.
+
+    Slopes are scalars: blocks of 500 rows give them to .5 % at 20,000 rows (measured), whereas a
+    few large blocks of as many values are off by 6 %; twice as many rows are enough for any sample.
+    Row means of a score are taken in larger blocks, because every row has its own error: blocks of
+    500 move the error of an HSIC at the median distance by 3 %, blocks of 2,000 by .8 % (measured).
+    """
+    if not followed:
+        return
+    n, n_slopes = len(kernels[0]), len(followed)
+    order = np.random.default_rng(0).permutation(n)
+    blocks = cut(order[:slope_rows], slope_block)
+    used = sorted({partner for one in followed for partner in one.slopes})
+    moving = [*(one.bandwidth.slope for one in followed), *(kernels[i] for i in used)]
+    wanted = [(k, partner) for k, one in enumerate(followed) for partner in one.slopes]
+    places = [(k, n_slopes + used.index(partner)) for k, partner in wanted]
+
+    def slopes_of(rows: IntArray) -> FloatArray:
+        q = products_of_rows(moving, places, rows, n_slopes)
+        return hsic_of(q.sum(axis=1), len(rows)) * len(rows)
+
+    with at_work(available_cores()) as results:
+        found = added(results(slopes_of, blocks)) / sum(map(len, blocks))
+    for (k, partner), slope in zip(wanted, found.tolist(), strict=True):
+        followed[k].slopes[partner] = slope
+    for one in followed:
+        one.score_means[:] = _score_means(one.bandwidth.score, order, score_block)
+
+
+def cut(order: IntArray, size: int) -> list[IntArray]:
+    """Cut rows in random order into blocks of about this size."""
+    return [np.sort(block) for block in np.array_split(order, max(1, len(order) // size))]
+
+
+def _score_means(score: FittedKernel, order: IntArray, size: int) -> FloatArray:
+    """Return row means of a score: exactly along a line, else within blocks."""
+    n = len(order)
+    line = Line.of(score)
+    if line is not None:
+        return np.asarray(line.row_sums / (n - 1))
+    means = np.empty(n)
+    for rows in cut(order, size):
+        means[rows] = sums_of_rows(score, rows) / (len(rows) - 1)
+    return means
