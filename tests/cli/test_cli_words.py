@@ -7,7 +7,7 @@ import pytest
 
 from cli.mouse_files import QUESTION
 from reldep.cli.output import in_shell
-from reldep.files.reading import READING
+from reldep.files.read import READING
 from reldep.questions import SENTENCES
 from reldep.questions.request import offered
 

@@ -15,7 +15,7 @@ import reldep
 from reldep.data.selectors import ColumnType
 from reldep.files.anndata import read_annotated
 from reldep.files.byte_sources import open_source
-from reldep.files.reading import completed
+from reldep.files.read import completed
 from reldep.files.wide_columns import WideColumns
 
 h5py = pytest.importorskip("h5py")

@@ -23,8 +23,8 @@ import reldep
 from reldep.data.checks import cell, printable
 from reldep.data.objects import read_variable
 from reldep.files.byte_sources import open_source
-from reldep.files.read import read_source
-from reldep.files.reading import completed
+from reldep.files.opening import read_source
+from reldep.files.read import completed
 
 SOURCE = str(Path(reldep.__file__).parents[1])
 

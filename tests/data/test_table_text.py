@@ -16,7 +16,7 @@ from reldep.data.missing_codes import MISSING_WORDS
 from reldep.data.selectors import quote_column
 from reldep.files.byte_sources import open_source
 from reldep.files.header import find_delimiter
-from reldep.files.reading import completed
+from reldep.files.read import completed
 from reldep.files.text import read_text
 
 STEADY = settings(deadline=None, derandomize=True, max_examples=60)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 from reldep.data.checks import check_choice, check_level, check_names_known
 from reldep.data.selectors import parse_named, quote_column
 from reldep.exceptions import InputError
-from reldep.files.reading import READING
+from reldep.files.read import READING
 from reldep.questions import SENTENCES
 from reldep.questions.request import OVER_BANDWIDTHS, WITH_PLAN, Request, offered
 

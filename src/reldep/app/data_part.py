@@ -8,7 +8,7 @@ from reldep.app.choices import IGNORED, KINDS, READING_FIELDS, TEXT
 from reldep.app.fields import button, fields, form, labelled, option
 from reldep.app.overview import MOST_COLUMNS
 from reldep.app.sessions import ACCEPTED
-from reldep.files.reading import READING
+from reldep.files.read import READING
 from reldep.report.markup import Markup, element, joined, section
 from reldep.words import counted
 

@@ -19,7 +19,7 @@ from reldep.app.sessions import Session, too_large
 from reldep.app.worker import FILES, SHOWN
 from reldep.data.checks import check_choice, check_level
 from reldep.exceptions import InputError
-from reldep.files.reading import READING
+from reldep.files.read import READING
 from reldep.questions import SENTENCES
 from reldep.questions.request import offered
 from reldep.report import several

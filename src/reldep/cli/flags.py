@@ -72,7 +72,7 @@ def _listed() -> None:
 
 def asking(question: str, *, has_lifetime: bool = False) -> Callable[..., None]:
     """Return the command that asks a question; typer sees its options one by one."""
-    from reldep.files.reading import READING
+    from reldep.files.read import READING
     from reldep.questions.request import WITH_PLAN, Request, offered
 
     own = offered(question)
@@ -102,7 +102,7 @@ OUTPUT = get_type_hints(Delivery, include_extras=True)
 
 def describing() -> Callable[..., None]:
     """Return the command that shows what is in a file."""
-    from reldep.files.reading import READING
+    from reldep.files.read import READING
 
     parameters = [
         _parameter("files", FILES),

@@ -12,7 +12,6 @@ import numpy as np
 
 from reldep.data.checks import cell, composed
 from reldep.data.missing_codes import MISSING_WORDS
-from reldep.data.strings.reading import Doubt, missing_in_words, read_strings
 from reldep.data.variables import MISSING_CODE, Labels, Numeric, Variable
 from reldep.exceptions import InputError
 
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
+
+    from reldep.data.strings.reading import Doubt
 
 
 # Minimum number of rows, and share of them that differ, for a doubt about labels: that fewer all
@@ -80,6 +81,8 @@ def read_words(values: Sequence[Any], name: str) -> Variable:
     if any(_is_code(word) for word in words):
         return _doubted(labels, _doubt_of_codes(words))
     import polars as pl
+
+    from reldep.data.strings.reading import missing_in_words, read_strings
 
     # Only the different strings are looked at, each once.
     column = read_strings(pl.Series(name, words, dtype=pl.String))

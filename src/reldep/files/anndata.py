@@ -13,6 +13,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+import polars as pl
 
 from reldep.data.checks import hint, listing, printable, repeated
 from reldep.data.selectors import ColumnType
@@ -26,12 +27,11 @@ from reldep.system import import_extra
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    import polars as pl
     from scipy.sparse import csr_array
 
     from reldep.data.variables import FloatArray
     from reldep.files.byte_sources import Source
-    from reldep.files.reading import Reading
+    from reldep.files.read import Reading
     from reldep.files.table import Table
 
 ReadGenes: TypeAlias = "Callable[[slice], FloatArray]"
@@ -53,7 +53,7 @@ def is_annotated(data: Any) -> bool:
 
 def read_annotated(source: Source, options: Reading, most_held: int = _MOST_HELD) -> Table:
     """Return the table of an AnnData file: the columns of ``obs``, then the genes."""
-    name = printable(source.name)
+    name = source.name
     h5py = import_extra("h5py", extra="anndata", purpose=f"reading {name}")
     file = h5py.File(source.file(), "r")
     _check_parts(file, source, set())
@@ -71,7 +71,7 @@ def _check_parts(group: Any, source: Source, seen: set[int]) -> None:
         if part is None or (is_dataset and (part.external or part.is_virtual)):
             raise InputError(
                 f"'{printable(group.name.rstrip('/'))}/{printable(key)}' of "
-                f"{printable(source.name)} refers to another place or file, which is not read. "
+                f"{source.name} refers to another place or file, which is not read. "
                 "Copy the data into one file: anndata.read_h5ad(…).write_h5ad(…)."
             )
         address = h5py.h5o.get_info(part.id).addr
@@ -86,7 +86,7 @@ def _check_parts(group: Any, source: Source, seen: set[int]) -> None:
 def _of_file(file: Any, source: Source, options: Reading, most_held: int) -> Table:
     import h5py
 
-    name, layer = printable(source.name), options["layer"]
+    name, layer = source.name, options["layer"]
     for part in ("obs", "var", "X"):
         if part not in file and not (part == "X" and layer):
             raise InputError(
@@ -139,12 +139,10 @@ def _table(
     options: Reading,
 ) -> Table:
     """Return one table of the columns about the cells and the genes; no source for an object."""
-    import polars as pl
-
     name = "the data" if source is None else source.name
     if repeated(genes):
         raise InputError(
-            f"{printable(name)} has several genes of one name: {listing(repeated(genes)[:5])}. "
+            f"{name} has several genes of one name: {listing(repeated(genes)[:5])}. "
             "Make the names unique first: adata.var_names_make_unique()."
         )
     frame = pl.DataFrame(dict(cells))
@@ -159,7 +157,7 @@ def _table(
 
     def load(names: list[str]) -> pl.DataFrame:
         needed = 8 * frame.height * len(names)
-        what = f"{len(names):,} columns of {frame.height:,} cells of {printable(name)}"
+        what = f"{len(names):,} columns of {frame.height:,} cells of {name}"
         check_budget(needed, needed if source is None else source.size, what)
         found = _columns(frame, names, shown, read)
         if source is not None:
@@ -181,8 +179,6 @@ def _columns(
     frame: pl.DataFrame, wanted: Sequence[str], genes: Mapping[str, int], read: ReadGenes
 ) -> pl.DataFrame:
     """Return the columns that are wanted, in their order."""
-    import polars as pl
-
     places = sorted(genes[name] for name in wanted if name in genes)
     values: dict[int, FloatArray] = {}
     for run in _runs(places):
@@ -232,8 +228,6 @@ def _series_of_file(
     own: str, stored: Any, old_categories: Mapping[str, Any], source: Source
 ) -> pl.Series:
     """Read a column about the cells: numbers, text, labels, or values with a mask."""
-    import polars as pl
-
     kind = stored.attrs.get("encoding-type", "")
     if kind == "categorical" or own in old_categories:
         codes = stored["codes"] if kind == "categorical" else stored
@@ -263,7 +257,7 @@ def _reader_of_file(
     own = tuple(map(int, stored.shape if sparse is None else stored.attrs[key]))
     if own != shape:
         raise InputError(
-            f"the matrix of {printable(source.name)} has the shape {own}, but there are {shape[0]} "
+            f"the matrix of {source.name} has the shape {own}, but there are {shape[0]} "
             f"cells and {shape[1]} genes."
         )
     if sparse is None:
@@ -300,7 +294,7 @@ def _line_reader(
     """
     from scipy.sparse import csr_array
 
-    what = f"the sparse matrix of {printable(source.name)}"
+    what = f"the sparse matrix of {source.name}"
     values, places, starts = stored["data"], stored["indices"], _all(stored["indptr"], source)
     is_right = (
         starts.dtype.kind in "iu"

@@ -127,7 +127,7 @@ class Source:
     Attributes
     ----------
     name : str
-        What to call them in messages.
+        What to call them in messages; every sign can be printed.
     content : path or bytes
     format : Format
     ending : str
@@ -143,6 +143,9 @@ class Source:
     ending: str = ""
     notes: tuple[str, ...] = ()
     stamp: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        return self.name
 
     @property
     def size(self) -> int:
@@ -182,18 +185,18 @@ class Source:
     def reading(self) -> AbstractContextManager[None]:
         """Raise InputError for whatever a reader of this format raises."""
         what = self.format.what
-        return translated(f"{printable(self.name)} is damaged, or only a part of {what}")
+        return translated(f"{self.name} is damaged, or only a part of {what}")
 
     def check_budget(self, n_bytes: float, what: str) -> None:
         """Raise InputError if `what`, to be made of this source, takes too much memory."""
-        check_budget(n_bytes, self.size, f"{what} of {printable(self.name)}")
+        check_budget(n_bytes, self.size, f"{what} of {self.name}")
 
     def check_unchanged(self) -> None:
         """Raise InputError if the file has changed since it was opened."""
         path = self.content
         if isinstance(path, Path) and self.stamp and _stamp(path) != self.stamp:
             raise InputError(
-                f"{printable(self.name)} has changed while it was read. Read it again when it is "
+                f"{self.name} has changed while it was read. Read it again when it is "
                 "complete, or read a copy."
             )
 
@@ -220,6 +223,8 @@ def open_source(place: Any) -> Source:
     ValueError
         If it is empty, too large once unpacked, not a regular file, or not a table.
     """
+    if isinstance(place, Source):
+        return place
     if hasattr(place, "read"):
         return _from_file_object(place)
     if place == STANDARD_INPUT:
@@ -227,10 +232,22 @@ def open_source(place: Any) -> Source:
             raise InputError("standard input is closed; name a file.")
         return _from_file_object(sys.stdin.buffer, "standard input")
     path = Path(place)
-    name = str(path)
-    if any("\ud800" <= sign <= "\udfff" for sign in name):  # bytes that are not text
-        raise InputError(f"the name {printable(name)} is not valid UTF-8; rename the file.")
+    name = printable(path)
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:  # bytes that are not text
+        raise InputError(f"the name {name} is not valid UTF-8; rename the file.") from None
     return _recognised(Source(name, path, ending=_ending(path.name), stamp=_check_regular(path)))
+
+
+def with_input_read(data: Any) -> Any:
+    """Return data in which the text from standard input stands for ``"-"``."""
+    are_several = isinstance(data, (list, tuple))
+    read = [
+        open_source(one) if isinstance(one, str) and one == STANDARD_INPUT else one
+        for one in (data if are_several else [data])
+    ]
+    return read if are_several else read[0]
 
 
 def stem(place: Any) -> str:
@@ -243,14 +260,14 @@ def stem(place: Any) -> str:
     """
     if hasattr(place, "read"):
         place = getattr(place, "name", "file")
-    if place == STANDARD_INPUT:
+    if place == STANDARD_INPUT or isinstance(place, Source):
         return "stdin"
     name = Path(place).name
     return Path(name[:-3] if name.lower().endswith(".gz") else name).stem
 
 
 def _from_file_object(file: Any, name: str = "") -> Source:
-    name = name or str(getattr(file, "name", "the file"))
+    name = name or printable(getattr(file, "name", "the file"))
     return _recognised(Source(name, _at_most(file, name), ending=_ending(name)))
 
 
@@ -263,7 +280,7 @@ def _ending(name: str) -> str:
 
 def _recognised(source: Source, depth: int = 0) -> Source:
     """Return a source unpacked, with its format by the first bytes."""
-    name, start = printable(source.name), source.start()
+    name, start = source.name, source.start()
     if not start:
         raise InputError(f"{name} is empty: it has no columns and no rows.")
     if depth > _DEEPEST:
@@ -316,7 +333,7 @@ def _is_text(start: bytes) -> bool:
 
 def _of_archive(source: Source, depth: int) -> Source:
     """Return a workbook or an NPZ archive as it is, and the one file of another archive."""
-    name = printable(source.name)
+    name = source.name
     expected = _BY_ENDING.get(source.ending)
     what = f"only a part of {expected.what}" if expected else "not a ZIP archive"
     with translated(f"{name} is damaged, or {what}"), zipfile.ZipFile(source.file()) as archive:
@@ -398,6 +415,6 @@ def _at_most(file: IO[Any], name: str, n_packed: int | None = None) -> bytes:
             raise InputTypeError(f"`data` is a file of {type(part).__name__}; open it with 'rb'.")
         size += len(part)
         packed = size if n_packed is None else n_packed
-        check_budget(size, packed, f"the content of {printable(name)}")
+        check_budget(size, packed, f"the content of {name}")
         parts.append(bytes(part))
     return b"".join(parts)

@@ -7,26 +7,27 @@ from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from reldep.data.checks import printable, translated
+import narwhals as nw
+import polars as pl
+import polars.selectors as cs
+
+from reldep.data.checks import translated
 from reldep.data.missing_codes import as_number
 from reldep.data.selectors import ColumnType, kind_of, select_columns
 from reldep.data.strings.dates import SPANS, on_circle
+from reldep.data.strings.numbers import Evidence
 from reldep.data.strings.reading import Column, read_strings
 from reldep.exceptions import InputError
 from reldep.files.header import in_composed_form, without_name
-from reldep.files.reading import STATED, codes_for_missing, date_rule, evidence_of
+from reldep.files.read import STATED, date_rule
 from reldep.files.summary_rows import summary_rows
 from reldep.files.table import Table, at_once
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    import narwhals as nw
-    import polars as pl
-
     from reldep.data.rows import Places
-    from reldep.data.strings.numbers import Evidence
-    from reldep.files.reading import Reading
+    from reldep.files.read import Reading
     from reldep.files.table import Parts
 
 # Columns of a large text that are held as strings at a time: one pass over it serves all of them.
@@ -78,8 +79,8 @@ class Cells:
         self, names: Sequence[str], evidence: Evidence, options: Reading, stated: Mapping[str, str]
     ) -> dict[str, Column]:
         """Return some columns as what they are."""
-        wanted, na = list(names), codes_for_missing(options["na"])
-        with translated(f"cannot read {printable(self.name)}"):
+        wanted, na = list(names), options["na"]
+        with translated(f"cannot read {self.name}"):
             strings = self.load(wanted)
             typed = None if self.typed is None else self.typed(wanted)
         found = {}
@@ -101,8 +102,6 @@ def _typed(
     strings: pl.Series, typed: pl.Series, na: Sequence[str | float], stated: str
 ) -> Column | None:
     """Return a column of a sheet all of whose cells have one type; None for words."""
-    import polars as pl
-
     is_lost = typed.null_count() > strings.null_count()  # a word among numbers
     if is_lost or typed.dtype in (pl.String, pl.Null) or stated == "labels":
         return None
@@ -117,7 +116,8 @@ def _typed(
 
 def table_of_cells(cells: Cells, options: Reading) -> Table:
     """Return the table of cells: every column is read as what it is."""
-    evidence = evidence_of(options, has_commas_between_fields=cells.has_commas_between_fields)
+    stated_mark = options["decimal"] or {".": ",", ",": "."}.get(options["thousands"] or "", "")
+    evidence = Evidence(stated_mark, cells.has_commas_between_fields)
     known = _read_all(cells, evidence, options)
     proven = frozenset(column.proven for column in known.values() if column.proven)
     evidence = replace(evidence, others=proven)
@@ -133,8 +133,6 @@ def table_of_cells(cells: Cells, options: Reading) -> Table:
     known = {name: on_circles(column, name, options) for name, column in known.items()}
 
     def load(names: list[str]) -> pl.DataFrame:
-        import polars as pl
-
         columns = [known[name] for name in names]
         if cells.is_large:
             own = [name or next(one for one in cells.names if one[:1] == "\0") for name in names]
@@ -183,7 +181,7 @@ def _without_nameless(known: Mapping[str, Column], cells: Cells) -> dict[str, Co
     if cells.is_large:
         filled = [name for name in nameless if cells.load([name])[name].count()]
     if len(filled) > 1:
-        raise without_name(printable(cells.name), f"{len(filled)} columns", cells.skip_rows)
+        raise without_name(cells.name, f"{len(filled)} columns", cells.skip_rows)
     return {
         "" if name in filled else name: column
         for name, column in known.items()
@@ -234,7 +232,7 @@ def table_of_columns(
         for own, kind in plain.items()
         if own in stated or (kind is ColumnType.DATE and date_rule(options, own) != "elapsed")
     ]
-    na = codes_for_missing(options["na"])
+    na = options["na"]
 
     def read(
         names: list[str], size: int | None
@@ -271,9 +269,6 @@ def _tidied(frame: pl.DataFrame, na: Sequence[str | float]) -> pl.DataFrame:
 
     Raises InputError for dates that Python cannot count, as damaged files have them.
     """
-    import polars as pl
-    import polars.selectors as cs
-
     days = frame.select((cs.date() | cs.datetime()).cast(pl.Date).to_physical())
     for own in days.columns:
         if not days[own].is_between(_FIRST, _LAST).all():
@@ -283,8 +278,6 @@ def _tidied(frame: pl.DataFrame, na: Sequence[str | float]) -> pl.DataFrame:
     )
     if not na:
         return tidy
-    import narwhals as nw
-
     return frame_without_codes(nw.from_native(tidy, eager_only=True), na).to_polars()
 
 
@@ -292,8 +285,6 @@ def typed_column(
     values: pl.Series, kind: ColumnType, name: str, options: Reading, stated: str = ""
 ) -> Column:
     """Return a tidied column of a type as what it is meant to be."""
-    import polars as pl
-
     if stated and values.dtype.is_nested():
         raise InputError(f"column {name!r} contains lists, not {stated}. Do not name it as such.")
     if stated == "labels":
@@ -302,7 +293,7 @@ def typed_column(
         return Column(values.cast(pl.Int8), ColumnType.INTEGER)
     is_such = values.dtype.is_temporal() if stated == "dates" else values.dtype.is_numeric()
     if stated and not is_such:
-        na = codes_for_missing(options["na"])
+        na = options["na"]
         column = read_strings(values.cast(pl.String), na=na, stated=stated)
     else:
         column = Column(values, kind)
@@ -314,7 +305,7 @@ def stated_kinds(options: Reading, schema: Mapping[str, ColumnType], name: str) 
     found: dict[str, str] = {}
     for option, kind in STATED.items():
         words = cast("Mapping[str, Any]", options)[option]
-        for own in () if words is None else select_columns(words, schema, source=printable(name)):
+        for own in () if words is None else select_columns(words, schema, source=name):
             if kind == "dates" and own in found:
                 raise InputError(f"column {own!r} is named both as numbers and as dates.")
             found[own] = kind
@@ -323,8 +314,6 @@ def stated_kinds(options: Reading, schema: Mapping[str, ColumnType], name: str) 
 
 def frame_without_codes(frame: nw.DataFrame[Any], na: Sequence[str | float]) -> nw.DataFrame[Any]:
     """Return a frame of any library in which the values that mean missing are null."""
-    import narwhals as nw
-
     numbers = [number for number in map(as_number, na) if number is not None]
     changed = []
     for name, dtype in frame.schema.items() if na else ():
@@ -341,8 +330,6 @@ def frame_without_codes(frame: nw.DataFrame[Any], na: Sequence[str | float]) -> 
 
 def on_circles(column: Column, name: str, options: Reading) -> Column:
     """Return dates as places on a circle, if the user asks for it."""
-    import polars as pl
-
     rule = date_rule(options, name)
     if column.kind is not ColumnType.DATE or rule == "elapsed":
         return column

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+import polars as pl
+import polars.selectors as cs
 
 from reldep.data.checks import listing, printable, translated
 from reldep.data.selectors import kind_of
@@ -19,17 +21,16 @@ from reldep.exceptions import InputError, InputTypeError
 from reldep.files.byte_sources import Source, check_budget, open_source
 from reldep.files.cells import table_of_columns
 from reldep.files.header import check_unique
-from reldep.files.reading import STATED
+from reldep.files.read import STATED
 from reldep.files.table import at_once
 from reldep.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    import polars as pl
     from numpy.typing import NDArray
 
-    from reldep.files.reading import Reading
+    from reldep.files.read import Reading
     from reldep.files.table import Table
 
 # boolean, integers, floats, text, bytes, dates
@@ -45,9 +46,6 @@ def read_parquet_files(
     name: str, sources: Sequence[Source], options: Reading, said: Sequence[str] = ()
 ) -> Table:
     """Return one table of files with the same columns, in any order."""
-    import polars as pl
-    import polars.selectors as cs
-
     frames, schemas, sizes = [], [], []
     for source in sources:
         with source.reading():
@@ -65,7 +63,7 @@ def read_parquet_files(
     n_rows = sum(sizes)
 
     def check(n_columns: int, *, at_once: bool) -> None:
-        what = f"{counted(n_columns, 'column')} of {n_rows:,} rows of {printable(name)}"
+        what = f"{counted(n_columns, 'column')} of {n_rows:,} rows of {name}"
         packed = sum(source.size for source in sources)
         check_budget(8 * n_rows * n_columns, packed, what, at_once=at_once)
 
@@ -84,8 +82,6 @@ def read_parquet_files(
 
 
 def _scan(source: Source) -> pl.LazyFrame:
-    import polars as pl
-
     if source.format.name == "jsonl":
         return pl.read_ndjson(source.file()).lazy()
     if source.format.name == "parquet":
@@ -107,15 +103,13 @@ def _common_type(
     Raises InputError if a file lacks it, or has it with values of another kind, unless not
     `strict`: a column that is not used does no harm.
     """
-    import polars as pl
-
     first: pl.DataType = pl.Null()
     for schema, source in zip(schemas, sources, strict=True):
         if name not in schema:
             if not strict:
                 continue
             raise InputError(
-                f"{printable(source.name)} has no column {name!r}, which other files have. Write "
+                f"{source.name} has no column {name!r}, which other files have. Write "
                 "all files with the same columns, or leave that file out."
             )
         own = schema[name]
@@ -124,7 +118,7 @@ def _common_type(
         is_alike = kind_of(own) == kind_of(first) or (own.is_numeric() and first.is_numeric())
         if strict and own != pl.Null and not is_alike:
             raise InputError(
-                f"column {name!r} has values of the type {own} in {printable(source.name)}, and of "
+                f"column {name!r} has values of the type {own} in {source.name}, and of "
                 f"the type {first} in other files. Write it with one type in all files."
             )
     return first
@@ -183,8 +177,6 @@ def is_dask(data: Any) -> bool:
 
 def read_dask(data: Any, options: Reading) -> Table:
     """Return the table of a Dask data frame, whose partitions are computed when they are used."""
-    import polars as pl
-
     if not hasattr(data, "columns") or getattr(data, "ndim", 0) != 2:
         raise InputTypeError(
             "data is a dask series or array. Pass a dask data frame, and name its columns."
@@ -241,9 +233,7 @@ def read_arrays(source: Source, options: Reading) -> Table:
 
     A 1-D array `x` becomes the column ``x``; a 2-D array `x` becomes ``x_0``, ``x_1`` and so on.
     """
-    import polars as pl
-
-    name = printable(source.name)
+    name = source.name
     arrays: dict[str, NDArray[np.generic]] = {}
     with np.load(source.file(), allow_pickle=False) as archive:
         for own in archive.files:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import narwhals as nw
+import polars as pl
+import polars.selectors as cs
+
 from reldep.data.frames import as_polars
 from reldep.data.selectors import ColumnType
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import polars as pl
 
     from reldep.files.table import Table
 
@@ -64,8 +66,6 @@ def describe(table: Table, names: Sequence[str]) -> list[ColumnDescription]:
     >>> [(column.name, column.kernel) for column in describe(table, ["id", "diet", "x"])]
     [('id', 'none: all different'), ('diet', 'Delta'), ('x', 'Laplace (mean)')]
     """
-    import narwhals as nw
-
     n_at_a_time = min(_COLUMNS_AT_A_TIME, max(1, _VALUES_AT_A_TIME // max(len(table), 1)))
     found: list[ColumnDescription] = []
     for start in range(0, len(names), n_at_a_time):
@@ -81,8 +81,6 @@ def describe(table: Table, names: Sequence[str]) -> list[ColumnDescription]:
 
 def _described(frame: pl.DataFrame, kinds: Sequence[ColumnType]) -> list[ColumnDescription]:
     """Describe all columns of a frame at once: one by one, 200,000 take a minute."""
-    import polars as pl
-    import polars.selectors as cs
 
     def each(values: pl.Expr) -> dict[str, Any]:
         found = frame.select(values)

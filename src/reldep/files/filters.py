@@ -20,6 +20,8 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import polars as pl
+import polars.selectors as cs
 
 from reldep.data.checks import cell, composed, translated
 from reldep.exceptions import InputError, InputTypeError
@@ -27,8 +29,6 @@ from reldep.files.table import all_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-
-    import polars as pl
 
     from reldep.data.variables import BoolArray
     from reldep.files.table import Table
@@ -74,9 +74,6 @@ def rows_that_hold(table: Table, where: str) -> BoolArray:
     ValueError
         It names `where`, what is wrong and what to write instead.
     """
-    import polars as pl
-    import polars.selectors as cs
-
     condition = _Condition(where, list(table.columns))
     names = [name for name in dict.fromkeys(condition.names) if name in table.columns]
     frame = table.polars(names) if names else pl.DataFrame()
@@ -167,8 +164,6 @@ class _Condition:
 
     def value(self, node: ast.expr, needed: str = "") -> _Value:
         """Return a node as an expression; raise if it is not of the kind that is needed."""
-        import polars as pl
-
         found = _Value(pl.lit(None), "")
         match node:
             case ast.Name(id=placeholder):
@@ -201,8 +196,6 @@ class _Condition:
         return found
 
     def _compare(self, left_node: ast.expr, sign: ast.cmpop, right_node: ast.expr) -> pl.Expr:
-        import polars as pl
-
         left = self.value(left_node)
         if isinstance(sign, (ast.In, ast.NotIn)):
             are_several = isinstance(right_node, (ast.Tuple, ast.List))
@@ -223,8 +216,6 @@ class _Condition:
 
     def _in_kind_of(self, other: _Value, own: _Value) -> _Value:
         """Return `own` if both are of one kind; the text of a date becomes a date."""
-        import polars as pl
-
         if other.kind == "date" and isinstance(own.constant, str):
             for reader in (datetime.date, datetime.datetime, datetime.time):
                 try:
@@ -240,9 +231,6 @@ class _Condition:
 
     def _named(self, placeholder: str) -> _Value:
         """Return a column, or a text in quotes."""
-        import polars as pl
-        import polars.selectors as cs
-
         if placeholder.startswith("__"):
             text = self.texts[int(placeholder[2:])]
             return _Value(pl.lit(text), "text", text)

@@ -194,7 +194,7 @@ def check_unique(names: Sequence[str], name: str, skip_rows: int | None = None) 
     if twice:
         way_out = f", or pass `skip_rows={skip_rows}` for the names further down" * bool(skip_rows)
         raise InputError(
-            f"{printable(name)} has more than one column named {listing(twice)}. Give every "
+            f"{name} has more than one column named {listing(twice)}. Give every "
             f"column a name of its own{way_out}."
         )
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reldep.data.checks import listing, printable, repeated
+import polars as pl
+
+from reldep.data.checks import listing, repeated
 from reldep.data.selectors import ColumnType, known_column
 from reldep.exceptions import InputError
 from reldep.files.table import Table, at_once
@@ -12,8 +14,6 @@ from reldep.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import polars as pl
 
     from reldep.data.variables import IntArray
 
@@ -37,7 +37,7 @@ def join_tables(tables: Sequence[Table], stems: Sequence[str], key: str) -> Tabl
         The column that identifies a row; in every table, each value once.
     """
     for table in tables:
-        known_column(key, table.columns, printable(table.name))
+        known_column(key, table.columns, table.name)
     renamed = _distinct_names(tables, stems, key)
     dtype, kind = _common_type(tables, key)
     keys = [_keys(table, key, dtype) for table in tables]
@@ -46,8 +46,6 @@ def join_tables(tables: Sequence[Table], stems: Sequence[str], key: str) -> Tabl
     owner = {own[old]: (i, old) for i, own in enumerate(renamed) for old in own if old != key}
 
     def load(names: list[str]) -> pl.DataFrame:
-        import polars as pl
-
         found: dict[str, pl.Series] = {}
         for i, table in enumerate(tables):
             own = {owner[name][1]: name for name in names if name != key and owner[name][0] == i}
@@ -74,7 +72,7 @@ def join_tables(tables: Sequence[Table], stems: Sequence[str], key: str) -> Tabl
         ),
         origins={name: tables[i].places for name, (i, _) in owner.items()},
         doubts=doubts,
-        said=tuple(f"{printable(table.name)}: {text}" for table in tables for text in table.said),
+        said=tuple(f"{table.name}: {text}" for table in tables for text in table.said),
         joined=_in_words(tables, keys, len(own_rows), key),
         column_said=of_all("column_said"),
     )
@@ -83,7 +81,7 @@ def join_tables(tables: Sequence[Table], stems: Sequence[str], key: str) -> Tabl
 def _in_words(tables: Sequence[Table], keys: Sequence[pl.Series], n_rows: int, key: str) -> str:
     """Return how tables were joined, with the rows that are not in every table."""
     lost = [
-        f"{len(own) - n_rows:,} of {len(own):,} rows of {printable(table.name)}"
+        f"{len(own) - n_rows:,} of {len(own):,} rows of {table.name}"
         for table, own in zip(tables, keys, strict=True)
         if len(own) > n_rows
     ]
@@ -114,8 +112,6 @@ def _common_type(tables: Sequence[Table], key: str) -> tuple[pl.DataType, Column
     Whether ``7`` is a number or a word depends on the other values of its file, so integers are
     compared with words by their digits.
     """
-    import polars as pl
-
     kinds = {table.columns[key] for table in tables}
     if kinds == {ColumnType.INTEGER}:
         return pl.Int64(), ColumnType.INTEGER
@@ -126,19 +122,17 @@ def _common_type(tables: Sequence[Table], key: str) -> tuple[pl.DataType, Column
     dtypes = {table.load([key])[key].dtype for table in tables}
     if len(dtypes) == 1:
         return dtypes.pop(), kinds.pop()
-    found = ", ".join(f"{table.columns[key]} in {printable(table.name)}" for table in tables)
+    found = ", ".join(f"{table.columns[key]} in {table.name}" for table in tables)
     raise InputError(f"cannot join on {key!r}: it is {found}; give it one type in all files")
 
 
 def _keys(table: Table, key: str, dtype: pl.DataType) -> pl.Series:
     """Return the keys of one table; raise if a value comes twice."""
-    import polars as pl
-
     # Words among the numbers of a key are no mistake.
     values: pl.Series = table.load([key])[key].cast(dtype)
     if dtype == pl.String:
         values = values.str.normalize("NFC")
-    present, name = values.drop_nulls(), printable(table.name)
+    present, name = values.drop_nulls(), table.name
     twice = present.filter(present.is_duplicated())
     if len(twice):
         raise InputError(
@@ -156,16 +150,13 @@ def _keys(table: Table, key: str, dtype: pl.DataType) -> pl.Series:
 
 def _common_rows(tables: Sequence[Table], keys: Sequence[pl.Series], key: str) -> list[IntArray]:
     """Return the rows of every table that are in all of them, in the order of the first."""
-    import polars as pl
-
     frame = pl.DataFrame({"key": keys[0]}).with_row_index("0").drop_nulls()
     for i, own in enumerate(keys[1:], 1):
         other = pl.DataFrame({"key": own}).with_row_index(str(i)).drop_nulls()
         frame = frame.join(other, on="key", how="inner", maintain_order="left")
     if not frame.height:
         examples = ", ".join(
-            f"{own.first()!r} in {printable(table.name)}"
-            for table, own in zip(tables, keys, strict=True)
+            f"{own.first()!r} in {table.name}" for table, own in zip(tables, keys, strict=True)
         )
         raise InputError(f"no value of {key!r} is in every file: for example {examples}")
     return [frame[str(i)].to_numpy().astype("int64") for i in range(len(keys))]

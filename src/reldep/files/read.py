@@ -1,55 +1,248 @@
-"""Files, data frames and mappings as tables: ``reldep.read`` and the argument `data`."""
+"""``reldep.read`` and the argument `data`; the options, each defined once, for front ends too."""
 
-from __future__ import annotations
-
-import json
+import codecs
 import os
-import subprocess
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Unpack, cast
-
-import numpy as np
+from functools import partial
+from numbers import Real
+from typing import Annotated, Any, Literal, TypedDict, Unpack, cast, get_type_hints
 
 from reldep.arguments import Argument, Interface, public
-from reldep.data.checks import composed, listing, printable, repeated, translated
-from reldep.data.frames import check_not_lazy, index_rows, is_frame, unwrapped, with_plain_names
-from reldep.data.selectors import ColumnType, kind_of, quote_column
+from reldep.data.checks import check_choice, check_count, composed
 from reldep.exceptions import InputError, InputTypeError
-from reldep.files.anndata import is_annotated, read_annotated, table_of_object
-from reldep.files.byte_sources import FORMATS, Source, open_source, stem
-from reldep.files.cells import (
-    frame_without_codes,
-    stated_kinds,
-    typed_column,
-)
-from reldep.files.columnar import (
-    is_dask,
-    parquet_files,
-    read_arrays,
-    read_columnar,
-    read_dask,
-    read_parquet_files,
-)
-from reldep.files.join import join_tables
-from reldep.files.reading import READING, STATED, Reading, codes_for_missing, completed, date_rule
-from reldep.files.statistics_packages import read_package
-from reldep.files.table import Table, at_once
-from reldep.files.text import read_text
-from reldep.files.workbook import read_workbook
-from reldep.system import available_memory
-from reldep.words import counted
+from reldep.files.byte_sources import with_input_read
+from reldep.files.table import Table
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+Words = str | Sequence[str]
+COLUMNS = "str or sequence of str"
+PANEL = "Reading files"
+Decimal = Literal[".", ","]
+Thousands = Literal[",", ".", " ", "'"]
+DATES = ("elapsed", "hour", "weekday", "month")
+"""What dates and times may become: days since the first, or a place in a cycle."""
 
-    import narwhals as nw
 
-    from reldep.data.selectors import Words
+def words(given: str | Sequence[str]) -> Words:
+    """Return the words of a repeated flag or the lines of a field; one of them as it is."""
+    each = given.splitlines() if isinstance(given, str) else list(given)
+    return each[0] if len(each) == 1 else each
 
-_THE_DATA = "the data"
+
+def number(given: str) -> Any:
+    """Return a whole number if the word is one, else the word, which the check refuses."""
+    return int(given) if str(given).lstrip("-").isdigit() else given
+
+
+def codes_for_missing(na: Any) -> tuple[str | float, ...]:
+    """Return the values that mean missing; a user may pass one or several.
+
+    Examples
+    --------
+    >>> codes_for_missing(-999), codes_for_missing(["n.d.", -1])
+    ((-999,), ('n.d.', -1))
+    """
+    are_several = isinstance(na, Iterable) and not isinstance(na, (str, Mapping))
+    codes = () if na is None else tuple(na) if are_several else (na,)
+    if not all(isinstance(code, (str, Real)) for code in codes):
+        raise InputTypeError(f"`na={na!r}`; pass a number, a string, or a list of these.")
+    return codes
+
+
+def _check_delimiter(name: str, value: Any) -> None:
+    is_one = isinstance(value, str) and len(value) == 1 and value.isascii()
+    if not is_one or value in '"\n\r':
+        raise InputError(f"`{name}={value!r}`; pass one plain character.")
+
+
+def _check_encoding(name: str, value: Any) -> None:
+    """Raise if an encoding is not known, or is not one of text, as zlib is not."""
+    try:
+        is_known = codecs.lookup(value)._is_text_encoding
+    except (LookupError, TypeError, ValueError):
+        is_known = False
+    if not is_known:
+        raise InputError(
+            f"`{name}={value!r}` is not known; pass the name of an encoding, such as 'utf-8', "
+            "'latin1', 'cp1252' or 'utf-16'."
+        )
+
+
+def _check_dates(name: str, value: Any) -> None:
+    for rule in value.values() if isinstance(value, Mapping) else [value]:
+        check_choice(name, rule, DATES)
+
+
+def _check_sheet(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, (str, int)):
+        raise InputTypeError(f"`{name}={value!r}`; pass a name or a number.")
+
+
+_option = partial(Argument, default=None, panel=PANEL)
+_list = partial(_option, parse=words, is_list=True)
+_columns = partial(_option, shown=COLUMNS, columns="several", parse=words, metavar="COLS")
+
+
+class Reading(TypedDict, total=False):
+    """The options of :func:`reldep.read`."""
+
+    join: Annotated[
+        str | None,
+        _option(
+            "The column that identifies a row, to join several files; rows that are not in all of "
+            "them are left out.",
+            panel="Data",
+            metavar="COL",
+        ),
+    ]
+    where: Annotated[
+        Any,
+        _list(
+            "A condition on the rows, such as \"age > 40 and sex = 'f'\", several that hold "
+            "together, or one boolean per row.",
+            shown="str, sequence of str or array of bool",
+            panel="Data",
+            metavar="COND",
+            label="Only rows for which",
+            in_words="Only rows for which this holds: \"age > 40 and sex = 'f'\". Several hold "
+            "together.",
+        ),
+    ]
+    id: Annotated[
+        str | None,
+        _option(
+            "The column that names the rows in messages and tables.",
+            columns="label",
+            panel="Data",
+            metavar="COL",
+            label="Id column",
+        ),
+    ]
+    na: Annotated[
+        Any,
+        _list(
+            "A value that means missing, besides blanks and NA, such as -999.",
+            default=(),
+            shown="str, float or sequence of these",
+            metavar="VALUE",
+            label="Missing codes",
+            check=lambda _, value: codes_for_missing(value),
+        ),
+    ]
+    categories: Annotated[
+        Words | None, _columns("Columns of labels, even if they look like numbers.")
+    ]
+    numbers: Annotated[Words | None, _columns("Columns of numbers; other cells become missing.")]
+    date_columns: Annotated[Words | None, _columns("Columns of dates; other cells become missing.")]
+    dates: Annotated[
+        str | Mapping[str, str],
+        _option(
+            "What dates become: days since the first (elapsed), or their place in a cycle: hour, "
+            "weekday or month. In Python also by column.",
+            default="elapsed",
+            shown='{"elapsed", "hour", "weekday", "month"} or mapping',
+            metavar="RULE",
+            check=_check_dates,
+        ),
+    ]
+    order: Annotated[
+        Mapping[str, str | Sequence[str]] | Words | None,
+        _list(
+            "The order of labels, such as 'size=s<m<l'.",
+            shown="str, sequence of str or mapping",
+            metavar="COL=A<B",
+            label="Order of labels",
+        ),
+    ]
+    survival: Annotated[
+        str | Sequence[str],
+        _list(
+            "Censored lifetimes, by their columns: 'days,died', or 'days,status=2' if 2 marks the "
+            "event. The column of times then contains lifetimes.",
+            default=(),
+            shown=COLUMNS,
+            metavar="TIME,EVENT",
+        ),
+    ]
+    delimiter: Annotated[
+        str | None,
+        _option(
+            "The sign between two fields of a text file.", metavar="TEXT", check=_check_delimiter
+        ),
+    ]
+    decimal: Annotated[Decimal | None, _option("The decimal mark of numbers.")]
+    thousands: Annotated[
+        Thousands | None, _option("The mark between groups of three digits.", metavar="MARK")
+    ]
+    encoding: Annotated[
+        str | None,
+        _option(
+            "The encoding of a text file, such as latin1.", metavar="TEXT", check=_check_encoding
+        ),
+    ]
+    header: Annotated[
+        bool, _option("Whether the first line contains the names of columns.", default=True)
+    ]
+    skip_rows: Annotated[
+        int,
+        _option(
+            "Lines of a text, or rows of a sheet, before the header.",
+            default=0,
+            parse=number,
+            metavar="N",
+            label="Lines before the header",
+            check=lambda name, value: check_count(name, value, at_least=0),
+        ),
+    ]
+    sheet: Annotated[
+        str | int | None,
+        _option(
+            "The sheet of a workbook, by name or by number from 1.",
+            parse=number,
+            metavar="NAME",
+            check=_check_sheet,
+        ),
+    ]
+    layer: Annotated[
+        str | None, _option("The layer of an AnnData file with the genes, not X.", metavar="TEXT")
+    ]
+    drop_summary: Annotated[
+        bool, _option("Whether to leave out a last row that sums up the others.", default=False)
+    ]
+
+
+# The options that state the kind of columns, labels last, so that they stand.
+STATED = {"numbers": "numbers", "date_columns": "dates", "categories": "labels"}
+READING: dict[str, Argument] = {
+    name: hint.__metadata__[0].named(name, hint.__origin__)
+    for name, hint in get_type_hints(Reading, include_extras=True).items()
+}
+
+
+def completed(given: Mapping[str, Any]) -> Reading:
+    """Return options of which some are given, with the defaults of the others.
+
+    Raises
+    ------
+    ValueError
+        If one mark is to be read in two ways.
+    """
+    options = cast("Reading", {name: given.get(name, one.default) for name, one in READING.items()})
+    if options["decimal"] is not None and options["decimal"] == options["thousands"]:
+        raise InputError(
+            f"`thousands={options['thousands']!r}` is also the decimal mark; a number cannot use "
+            "one mark for both."
+        )
+    options["na"] = codes_for_missing(options["na"])
+    return options
+
+
+def date_rule(options: Reading, column: str) -> str:
+    """Return what the dates of a column become."""
+    rule = options["dates"]
+    return rule if isinstance(rule, str) else rule.get(column, "elapsed")
+
+
 DATA = Argument(
     "Delimited text (.csv, .tsv, .txt, .tab, also compressed), Parquet, Arrow and Feather files, a "
     "directory or pattern of Parquet files, lines of JSON, workbooks (.xlsx, .xls, .ods), NumPy "
@@ -58,27 +251,6 @@ DATA = Argument(
     "columns.",
     shown="path, sequence of paths, file object, data frame, mapping or AnnData",
 )
-# The arguments of `read` that concern files only.
-_OF_FILES = (
-    *("join", "numbers", "date_columns", "delimiter", "decimal", "thousands", "encoding"),
-    *("header", "skip_rows", "sheet", "layer", "drop_summary"),
-)
-_READERS: dict[str, Callable[[Source, Reading], Table]] = {
-    "text": read_text,
-    **dict.fromkeys(("workbook", "old workbook"), read_workbook),
-    **dict.fromkeys(("parquet", "arrow", "jsonl"), read_columnar),
-    "npz": read_arrays,
-    "h5ad": read_annotated,
-    **dict.fromkeys(("sav", "por", "dta", "sas7bdat", "xport", "rds", "rda"), read_package),
-}
-# Limits of a child process that reads a file. Libraries alone take a gigabyte of address space;
-# R's values become objects of Python. The slowest reader takes a megabyte in a second.
-_MEMORY, _MEMORY_PER_BYTE = 3_000_000_000, 40
-_SECONDS, _BYTES_PER_SECOND = 60, 1_000_000
-# Files that were tried, by what changes if they do: the page reads a file many times.
-_SURVIVED: set[tuple[int | str, ...]] = set()
-_PROGRAM = "import sys; sys.path.insert(0, sys.argv[1]); from reldep.files import read; "
-_PROGRAM += "read.read_in_child(*sys.argv[2:])"
 
 
 @public
@@ -114,16 +286,11 @@ def read(
     """
     given = completed(options)
     survival = given["survival"]
-    if isinstance(data, (list, tuple)) and all(map(_is_place, data)):
-        table = _of_files([*data], given)
-    elif _is_place(data):
-        table = _of_files([data], given)
-    elif is_annotated(data):
-        table = table_of_object(data, given)
-    elif is_dask(data):
-        table = read_dask(data, given)
-    else:
-        table = _of_frame(_as_frame(data, given), given)
+    # Once polars is imported, Ctrl-C does not end waiting for standard input.
+    source = with_input_read(data)
+    from reldep.files.opening import open_table
+
+    table = open_table(source, given)
     table = table.with_lifetimes([survival] if isinstance(survival, str) else [*survival])
     if given["order"] is not None:
         table = table.with_orders(_orders(given["order"]))
@@ -137,199 +304,6 @@ def read(
 def as_table(data: Any) -> Table:
     """Return a table as it is, and a path, a data frame or a mapping as a table."""
     return data if isinstance(data, Table) else read(data)
-
-
-def _is_place(data: Any) -> bool:
-    is_file = callable(getattr(data, "read", None)) and not isinstance(data, Table)
-    return isinstance(data, (str, os.PathLike)) or is_file
-
-
-def _of_files(places: list[Any], options: Reading) -> Table:
-    """Return the table of one file, or of several joined on a key."""
-    join = options["join"]
-    if not places:
-        raise InputError("`data` names no file; name at least one.")
-    names = [os.fspath(place) if isinstance(place, os.PathLike) else str(place) for place in places]
-    if len(places) > 1 and join is None:
-        raise InputError(
-            f"{len(places)} files need a column to be joined on. Pass `join='id'` for the column "
-            f"that identifies a row in {listing(names)}; to read Parquet files with the same "
-            "columns as one table, name their directory, or put the pattern in quotes."
-        )
-    if len(places) == 1 and join is not None:
-        raise InputError(f"`join={join!r}` needs at least two files; only {names[0]!r} is given.")
-    if repeated(names):
-        raise InputError(f"{listing(repeated(names))} is given more than once.")
-    if join is None:
-        files = parquet_files(places[0])
-        if files is not None:
-            return read_parquet_files(names[0], files, options)
-    sources = [open_source(place) for place in places]
-    if join is None:
-        return read_source(sources[0], options)
-    stems = [*map(stem, places)]
-    # Which columns have a stated kind can only be said of the joined table.
-    plain = cast("Reading", {**options, **dict.fromkeys(STATED)})
-    tables = [read_source(source, plain) for source in sources]
-    joined = join_tables(tables, stems, join)
-    kinds = stated_kinds(options, joined.columns, joined.name)
-    if not kinds:
-        return joined
-    again = [
-        read_source(source, _with_kinds(plain, table, own, kinds))
-        for source, table, own in zip(sources, tables, stems, strict=True)
-    ]
-    return join_tables(again, stems, join)
-
-
-def _with_kinds(plain: Reading, table: Table, own: str, kinds: Mapping[str, str]) -> Reading:
-    """Return the options of one table with the kinds that are stated for the joined one."""
-    stated = {one: kinds.get(one, kinds.get(f"{own}_{one}")) for one in table.columns}
-    chosen = {
-        option: [quote_column(one) for one, found in stated.items() if found == kind] or None
-        for option, kind in STATED.items()
-    }
-    return cast("Reading", {**plain, **chosen})
-
-
-def read_source(source: Source, options: Reading, *, is_tried: bool = False) -> Table:
-    """Return the table of one file or of standard input.
-
-    Unless it `is_tried`, a reader that some files crash reads it in a child process first.
-    """
-    if source.format.is_foreign and not is_tried:
-        _try_in_child(source, {"sheet": options["sheet"], "layer": options["layer"]})
-    with source.reading():
-        table = _READERS[source.format.name](source, options)
-    source.check_unchanged()
-    if not table.n_rows:
-        n_columns = counted(len(table.columns), "column")
-        raise InputError(f"{printable(table.name)} has {n_columns}, but no rows.")
-    return table
-
-
-def _try_in_child(source: Source, options: dict[str, str | int | None]) -> None:
-    """Raise InputError for a file whose reader does not survive it.
-
-    The readers of SPSS, Stata, SAS, R, old workbooks and HDF5 crash on some damaged files, or take
-    all memory. What a child process survives within limits on memory and time is read again here.
-    """
-    key: tuple[int | str, ...] = (*source.stamp, json.dumps(options))
-    if source.stamp and key in _SURVIVED:
-        return
-    root = str(Path(__file__).parents[2])
-    memory = min(available_memory(), _MEMORY + _MEMORY_PER_BYTE * source.size)
-    seconds = _SECONDS + source.size // _BYTES_PER_SECOND
-    with source.on_disk() as path:
-        words = [str(path.absolute()), source.format.name, json.dumps(options), str(memory)]
-        command = [sys.executable, "-P", "-c", _PROGRAM, root, *words, str(seconds)]
-        if _status(command, 2 * seconds) != 0:
-            raise InputError(
-                f"{printable(source.name)} is damaged, or too large to be read. Open it in its own "
-                "program, and save it again or as CSV."
-            )
-    _SURVIVED.add(key)
-
-
-def _status(command: list[str], seconds: int) -> int | None:
-    """Return the exit status of a process; None if it took too long, and was ended.
-
-    It belongs to the group of this process, so that whoever ends the group ends it too.
-    """
-    quiet = {**os.environ, "POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    nowhere = subprocess.DEVNULL
-    try:
-        return subprocess.run(  # noqa: S603
-            command, env=quiet, stdin=nowhere, stdout=nowhere, stderr=nowhere, timeout=seconds
-        ).returncode
-    except subprocess.TimeoutExpired:
-        return None
-
-
-def read_in_child(path: str, form: str, options: str, memory: str, seconds: str) -> None:
-    """Read a file within limits; errors in words are raised again where they can be seen."""
-    try:
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_AS, (int(memory),) * 2)
-        resource.setrlimit(resource.RLIMIT_CPU, (int(seconds),) * 2)
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    except ImportError:  # not on Windows
-        pass
-    try:
-        source = Source(path, Path(path), FORMATS[form])
-        table = read_source(source, completed(json.loads(options)), is_tried=True)
-        table.load([*table.columns][:1] + [*table.columns][-1:])
-    except (ValueError, OSError, ImportError):
-        pass
-
-
-def _as_frame(data: Any, options: Reading) -> nw.DataFrame[Any]:
-    """Return a data frame or a mapping as a frame of narwhals; options about files raise."""
-    import narwhals as nw
-
-    kind, given = type(data).__name__, cast("Mapping[str, Any]", options)
-    if isinstance(data, Table):
-        raise InputTypeError(
-            "`data` is a table already. Pass the options of both calls to one `read`."
-        )
-    if isinstance(data, Mapping):
-        import polars as pl
-
-        with translated("data does not make a table"):
-            data = pl.DataFrame(
-                {
-                    str(name): values if isinstance(values, np.ndarray) else list(values)
-                    for name, values in data.items()
-                }
-            )
-    data = unwrapped(data)
-    check_not_lazy(data, "data")
-    if not is_frame(data):
-        raise InputTypeError(
-            f"data is of type {kind}; pass a path, a data frame or a mapping of names to columns."
-        )
-    astray = [name for name in _OF_FILES if given[name] != READING[name].default]
-    if astray:
-        raise InputError(
-            f"`{astray[0]}` is about files, and `data` is of type {kind}. Leave it out; a data "
-            "frame has its own ways to do so."
-        )
-    return nw.from_native(with_plain_names(data, "data"), eager_only=True)
-
-
-def _of_frame(frame: nw.DataFrame[Any], options: Reading) -> Table:
-    """Return a table that keeps a frame in its own library, unless dates become circles."""
-    import narwhals as nw
-
-    rows = index_rows(frame.to_native())
-    kinds = {name: kind_of(dtype) for name, dtype in frame.schema.items()}
-    labels = list(stated_kinds(options, kinds, _THE_DATA))
-    if labels:
-        frame = frame.with_columns(nw.col(*labels).cast(nw.String).cast(nw.Categorical))
-        kinds |= dict.fromkeys(labels, ColumnType.CATEGORY)
-    frame = frame_without_codes(frame, codes_for_missing(options["na"]))
-    cyclic = [
-        name
-        for name, kind in kinds.items()
-        if kind is ColumnType.DATE and date_rule(options, name) != "elapsed"
-    ]
-    found = {
-        name: typed_column(frame[name].to_polars(), ColumnType.DATE, name, options)
-        for name in cyclic
-    }
-    if found:
-        made = frame.to_polars().with_columns([one.values.alias(own) for own, one in found.items()])
-        frame = nw.from_native(made, eager_only=True)
-    return Table(
-        _THE_DATA,
-        kinds | {name: column.kind for name, column in found.items()},
-        at_once(lambda names: frame.select(*names).to_native()),
-        len(frame),
-        row_names=None if rows is None else (rows.noun, rows.values()),
-        dated=None if rows is None else rows.time,
-        column_said={name: column.notes for name, column in found.items()},
-    )
 
 
 def _orders(order: Mapping[str, str | Sequence[str]] | Words) -> dict[str, list[str]]:

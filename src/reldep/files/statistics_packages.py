@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reldep.data.checks import listing, printable
+import polars as pl
+
+from reldep.data.checks import listing
 from reldep.exceptions import InputError
 from reldep.files.cells import table_of_columns
 from reldep.files.table import at_once
@@ -12,10 +14,8 @@ from reldep.system import import_extra
 from reldep.words import listed
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from reldep.files.byte_sources import Source
-    from reldep.files.reading import Reading
+    from reldep.files.read import Reading
     from reldep.files.table import Table
 
 # Bytes of a value in memory while it is read: an object of Python in a list.
@@ -29,7 +29,7 @@ def read_package(source: Source, options: Reading) -> Table:
     of which one may mean missing. Missing values that the user
     of the other program defined are missing, and so are empty strings.
     """
-    name = printable(source.name)
+    name = source.name
     is_r = source.format.name in ("rds", "rda")
     module, extra = ("rdata", "rda") if is_r else ("pyreadstat", "surveys")
     library = import_extra(module, extra=extra, purpose=f"reading {name}")
@@ -48,8 +48,6 @@ def read_package(source: Source, options: Reading) -> Table:
 
 def _from_readstat(source: Source, read: Any) -> tuple[pl.DataFrame, dict[str, list[str]]]:
     """Read a file of SPSS, Stata or SAS."""
-    import polars as pl
-
     with source.on_disk() as path:
         about = read(str(path), metadataonly=True)[1]
         n_values = (about.number_rows or 0) * (about.number_columns or 0)
@@ -82,14 +80,12 @@ def _from_readstat(source: Source, read: Any) -> tuple[pl.DataFrame, dict[str, l
 
 def _from_r(source: Source, read: Any) -> tuple[pl.DataFrame, dict[str, list[str]]]:
     """Read the one data frame of a file of R."""
-    import polars as pl
-
     found = read(source.file())
     frames: dict[str, Any] = found if isinstance(found, dict) else {"": found}
     tables = {own: value for own, value in frames.items() if hasattr(value, "columns")}
     if len(tables) != 1:
         raise InputError(
-            f"{printable(source.name)} holds {len(tables)} data frames "
+            f"{source.name} holds {len(tables)} data frames "
             f"({listing(tables) or 'none'}). Save the one you want with saveRDS()."
         )
     table = next(iter(tables.values()))
@@ -98,8 +94,6 @@ def _from_r(source: Source, read: Any) -> tuple[pl.DataFrame, dict[str, list[str
 
 def series_of_pandas(name: str, column: Any) -> pl.Series:
     """Return a column of pandas; categories stay such."""
-    import polars as pl
-
     values = column.astype(object).where(column.notna(), None).to_list()
     if hasattr(column, "cat"):
         words = [None if value is None else str(value) for value in values]

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-    import polars as pl
 
     from reldep.data.variables import FloatArray
 
@@ -39,8 +38,6 @@ def summary_rows(
     place : callable
         Return the name of a row.
     """
-    import polars as pl
-
     words = [series for series in columns.values() if series.dtype == pl.String]
     numbers = [series for series in columns.values() if series.dtype.is_numeric()]
     n_rows = len(next(iter(columns.values()), ()))

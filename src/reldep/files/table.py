@@ -22,7 +22,6 @@ from reldep.data.selectors import (
     select_columns,
     select_variables,
 )
-from reldep.data.strings.reading import WAYS_OUT
 from reldep.data.variables import Labels, Mixed
 from reldep.exceptions import InputError
 from reldep.words import counted, listed
@@ -100,7 +99,7 @@ class Table:
     Attributes
     ----------
     name : str
-        The file, as it was given; several joined with ``+``; or "the data".
+        The file, as it was given but printable; several joined with ``+``; or "the data".
     columns : mapping of str to ColumnType
         The kind of every column, in the file's order.
     scope : Scope or None
@@ -149,7 +148,7 @@ class Table:
 
     def __getitem__(self, name: str) -> Any:
         """Return one column, as a series of the table's own library."""
-        known_column(name, self.columns, printable(self.name))
+        known_column(name, self.columns, self.name)
         return self.block([name], name)
 
     def __repr__(self) -> str:
@@ -159,7 +158,7 @@ class Table:
         size = f"{counted(len(self), 'row')}, {counted(len(lines), 'column')}"
         scope = f", {self.scope}" if self.scope is not None else ""
         notes = [f"  ({note})" for note in self.notes[:_SHOWN]]
-        title = f"Table of {printable(self.name)}: {size}{scope}"
+        title = f"Table of {self.name}: {size}{scope}"
         return "\n".join([title, *lines[:_SHOWN], *more, *notes])
 
     @cached_property
@@ -200,16 +199,15 @@ class Table:
 
     def select(self, words: Words) -> list[str]:
         """Return the names of the columns that words such as ``"age,C*"`` name, each once."""
-        source = printable(self.name)
-        return self._found(words, lambda: select_columns(words, self.columns, source=source))
+        return self._found(words, lambda: select_columns(words, self.columns, source=self.name))
 
     def variables(
         self, words: Words | Mapping[str, Words], *, several: bool = False
     ) -> dict[str, list[str]]:
         """Return the names of the columns of every variable that words name; nothing is read."""
-        source = printable(self.name)
         return self._found(
-            words, lambda: select_variables(words, self.columns, several=several, source=source)
+            words,
+            lambda: select_variables(words, self.columns, several=several, source=self.name),
         )
 
     def take(self, words: Words | Mapping[str, Words], *, several: bool = False) -> dict[str, Any]:
@@ -247,11 +245,11 @@ class Table:
             If a column cannot be used without being told how to read it.
         """
         if not names:
-            raise InputError(f"name at least one column of {printable(self.name)}.")
+            raise InputError(f"name at least one column of {self.name}.")
         events = {event for event, _ in self.lifetimes.values()}
         for name in names:
             if name not in events:
-                known_column(name, self.columns, printable(self.name))
+                known_column(name, self.columns, self.name)
         doubtful = [name for name in names if name in self.doubts]
         if doubtful:
             raise self._refused(doubtful)
@@ -267,7 +265,7 @@ class Table:
         import narwhals as nw
 
         start = 0
-        with translated(f"cannot read {printable(self.name)}"):
+        with translated(f"cannot read {self.name}"):
             for part in self.source(list(names), size):
                 if self.positions is None:
                     yield part
@@ -311,7 +309,7 @@ class Table:
             )
         if not is_kept.any():
             named = f"the condition {condition!r}" if condition else "`where`"
-            raise InputError(f"no row of {printable(self.name)} satisfies {named}.")
+            raise InputError(f"no row of {self.name} satisfies {named}.")
         n_before = self.n_rows if self.scope is None else self.scope.n_rows
         before = "" if self.scope is None else self.scope.condition
         made = self._kept(is_kept)
@@ -357,7 +355,7 @@ class Table:
     def with_orders(self, orders: Mapping[str, Sequence[str]]) -> Table:
         """Return the table with orders of the labels of some columns."""
         for name, order in orders.items():
-            known_column(name, self.columns, printable(self.name))
+            known_column(name, self.columns, self.name)
             present = {str(value) for value in self.values(name) if value is not None}
             unknown = sorted(present - set(order) - {"nan"})
             if unknown:
@@ -405,6 +403,8 @@ class Table:
 
     def _refused(self, doubtful: Sequence[str]) -> InputError:
         """Return the error for columns that cannot be used as they are."""
+        from reldep.data.strings.reading import WAYS_OUT
+
         faults = [f"column {name!r} {self._fault(name)}" for name in doubtful[:_SHOWN_NAMES]]
         n_more = len(doubtful) - _SHOWN_NAMES
         more = f"; and {n_more} more columns" if n_more > 0 else ""
@@ -413,7 +413,7 @@ class Table:
         if all(one.kind == "words" and [row for _, row in one.cells] == [0] for one in found):
             ways["If the header has two lines, leave out the first with `skip_rows`."] = None
         return InputError(
-            f"{printable(self.name)}: {'; '.join(faults)}{more}. {' '.join(ways)} Or leave a "
+            f"{self.name}: {'; '.join(faults)}{more}. {' '.join(ways)} Or leave a "
             f"column out with '!{printable(doubtful[0])}'."
         )
 
@@ -445,14 +445,14 @@ class Table:
             if found is None:
                 raise
             raise InputError(
-                f"no column {found!r} in {printable(self.name)}, but a row: it stands in the first "
+                f"no column {found!r} in {self.name}, but a row: it stands in the first "
                 f"column, {first!r}. Rows are observations and columns are variables: transpose "
                 "the table first."
             ) from error
 
     def notes_about(self, columns: Sequence[str]) -> tuple[str, ...]:
         """Return what was understood about the file and some of its columns."""
-        name = printable(self.name)
+        name = self.name
         of_file = [f"{name}: {text}." for text in self.said]
         of_file += [f"{self.joined}."] if "unmatched" in self.joined else []
         of_file += [f"{name}: {text}." for text in self._doubts_about_names(columns)]

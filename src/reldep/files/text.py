@@ -14,8 +14,10 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
+import polars.selectors as cs
 
-from reldep.data.checks import cell, printable
+from reldep.data.checks import cell
 from reldep.data.rows import Places
 from reldep.exceptions import InputError
 from reldep.files.cells import Cells, table_of_cells
@@ -26,11 +28,9 @@ from reldep.words import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import polars as pl
-
     from reldep.data.variables import IntArray
     from reldep.files.byte_sources import Source
-    from reldep.files.reading import Reading
+    from reldep.files.read import Reading
     from reldep.files.table import Table
 
 # The longer mark first: UTF-32's starts with UTF-16's.
@@ -55,7 +55,7 @@ def read_text(source: Source, options: Reading, *, largest: float | None = None)
     A text of more than `largest` bytes is scanned again for every load; by default this is a
     quarter of the free memory.
     """
-    name = printable(source.name)
+    name = source.name
     if largest is None:  # a small text is in memory anyway
         largest = _START if source.size <= _START else 0.25 * available_memory()
     is_large = source.size > largest
@@ -82,9 +82,6 @@ def read_text(source: Source, options: Reading, *, largest: float | None = None)
     own = {name or f"\0{i}": str(i) for i, name in enumerate(header.names)}
 
     def load(names: list[str]) -> pl.DataFrame:
-        import polars as pl
-        import polars.selectors as cs
-
         frame = pl.scan_csv(
             source.content,
             has_header=False,
@@ -120,7 +117,7 @@ def _header_of(source: Source, options: Reading) -> Header:
     _check_text(start, source)
     return find_header(
         start.removeprefix(codecs.BOM_UTF8).decode("utf-8"),
-        printable(source.name),
+        source.name,
         delimiter=options["delimiter"] or _DELIMITERS.get(source.ending),
         has_header=options["header"],
         skip_rows=options["skip_rows"],
@@ -163,7 +160,7 @@ def _lines_in_words(lines: list[int], what: str) -> str:
 
 def _ragged(source: Source, header: Header, line: int, n_fields: int) -> InputError:
     """Return the error for a record with too many or too few fields."""
-    n_columns, name = len(header.names), printable(source.name)
+    n_columns, name = len(header.names), source.name
     sign = {"\t": "tab"}.get(header.delimiter, header.delimiter)
     with source.open() as file:
         text = next(islice(file, line - 1, None)).decode("utf-8", "replace")
@@ -199,7 +196,7 @@ def _in_utf8(source: Source, encoding: str | None) -> Source:
             text = source.bytes().decode(encoding).removeprefix("\ufeff")
         except (UnicodeError, ValueError) as error:
             raise InputError(
-                f"{printable(source.name)} is not text in the encoding {encoding!r}: {error}. Name "
+                f"{source.name} is not text in the encoding {encoding!r}: {error}. Name "
                 "another one with `encoding`."
             ) from None
         source = replace(source, content=text.encode())
@@ -247,8 +244,6 @@ def find_records(
     >>> found["line"].to_list(), found["n_fields"].to_list(), found["is_blank"].to_list()
     ([2, 4, 5], [2, 1, 1], [False, True, False])
     """
-    import polars as pl
-
     found: list[pl.DataFrame] = []
     header = "\0"
     for content, start in _pieces(source, first_line, piece):
@@ -276,8 +271,6 @@ def find_records(
 
 def _joined(lines: pl.Series, numbers: IntArray) -> tuple[pl.Series, IntArray]:
     """Return records and their first lines: an odd number of quotes goes on to the next line."""
-    import polars as pl
-
     is_odd = (lines.str.count_matches('"', literal=True) % 2 == 1).to_numpy()
     if not is_odd.any():
         return lines, numbers
@@ -333,7 +326,7 @@ def _last_end(text: bytes) -> int:
 
 def _check_text(text: bytes, source: Source, line: int = 1) -> None:
     """Raise InputError for bytes that are not UTF-8 text, with their line."""
-    name = printable(source.name)
+    name = source.name
     if b"\0" in text:
         line += text.count(b"\n", 0, text.index(b"\0"))
         raise InputError(
@@ -356,6 +349,6 @@ def _check_text(text: bytes, source: Source, line: int = 1) -> None:
 def _stray_quote(source: Source, line: int) -> InputError:
     """Return the error for a double quote that is not closed or stands inside a value."""
     return InputError(
-        f"line {line} of {printable(source.name)} has a double quote that is not closed or stands "
+        f"line {line} of {source.name} has a double quote that is not closed or stands "
         'inside a value. Write such a value in quotes, with its own quotes doubled: "5"" pipe".'
     )

@@ -11,7 +11,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from reldep.data.checks import check_choice, listing, printable
+import polars as pl
+
+from reldep.data.checks import check_choice, listing
 from reldep.data.rows import Places
 from reldep.exceptions import InputError
 from reldep.files.cells import Cells, table_of_cells
@@ -22,10 +24,8 @@ from reldep.words import counted
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
 
-    import polars as pl
-
     from reldep.files.byte_sources import Source
-    from reldep.files.reading import Reading
+    from reldep.files.read import Reading
     from reldep.files.table import Table
 
 # Maximum number of cells between the first and the last one, as a million rows of a hundred columns
@@ -46,7 +46,7 @@ _DAMAGES = (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedErr
 
 def read_workbook(source: Source, options: Reading) -> Table:
     """Return the table of one sheet: the first, or the one that the options name."""
-    name = printable(source.name)
+    name = source.name
     fastexcel = import_extra("fastexcel", extra="excel", purpose=f"reading {name}")
     n_errors, hidden = _look(source, name)
     with _quiet_reader():
@@ -119,9 +119,7 @@ def _is_hidden(book: Any, sheet: str) -> bool:
 
 def _read_sheet(book: Any, sheet: str, source: Source, options: Reading) -> Cells:
     """Return the cells of a sheet below its header, without empty rows."""
-    import polars as pl
-
-    name, words = printable(source.name), _load(book, sheet, dtypes="string")
+    name, words = source.name, _load(book, sheet, dtypes="string")
     rows = [_texts(words, row) for row in range(min(PREAMBLE, words.height))]
     first = options["skip_rows"]
     while first < words.height and not any(_texts(words, first)):

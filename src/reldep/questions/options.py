@@ -12,7 +12,7 @@ from reldep.arguments import Argument
 from reldep.data.checks import check_choice, check_count, check_level
 from reldep.data.rows import TimeOrder
 from reldep.exceptions import InputError, InputTypeError
-from reldep.files.reading import words
+from reldep.files.read import words
 from reldep.kernels.base import Kernel
 from reldep.kernels.choosing import NAMED, kernel_class
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from reldep.arguments import Argument, Interface, python_code
 from reldep.data.checks import check_choice, check_level, check_names_known
 from reldep.exceptions import InputError
-from reldep.files.read import read
-from reldep.files.reading import READING
+from reldep.files.read import READING, read
 from reldep.questions import SENTENCES
 from reldep.questions.ask import take_columns
 

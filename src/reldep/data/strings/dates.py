@@ -7,13 +7,12 @@ import re
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from reldep.data.strings.numbers import Disagreement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import polars as pl
 
 # A format is tried only on cells of its shape: "%Y" alone takes "24" for a year.
 _SHAPES = tuple(
@@ -40,8 +39,6 @@ _SHORT_YEAR = re.compile(r"(\d{1,2})([./])(\d{1,2})\2\d\d")
 COMPACT = "%Y%m%d"
 """Dates such as 20240131, which are whole numbers unless the user says that they are dates."""
 
-RULES = ("elapsed", "hour", "weekday", "month")
-"""What dates and times may become: days since the first, or a place in a cycle."""
 SPANS = {"hour": "day", "weekday": "week", "month": "year"}
 
 
@@ -134,8 +131,6 @@ def on_circle(moments: pl.Series, rule: str) -> pl.Series:
 
     On the circle the last hour of a day is near the first.
     """
-    import polars as pl
-
     kind, values = moments.dtype, pl.col(moments.name)
     seconds = values.dt.hour() * 3600.0 + values.dt.minute() * 60.0 + values.dt.second()
     of_day = pl.lit(0.0) if kind == pl.Date else seconds / 86_400.0

@@ -11,10 +11,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    import polars as pl
 
 # Units and currencies that may stand with every number of a column.
 _CURRENCIES = r"€|\$|£|¥|₹|EUR|USD|GBP|CHF|JPY"
@@ -97,8 +97,6 @@ class Form:
 
     def read(self, cells: pl.Series) -> pl.Series:
         """Return cells as numbers; those that do not fit the form are null."""
-        import polars as pl
-
         plain = cells.str.replace_many(
             [*MINUS_SIGNS, *SPACES], ["-"] * len(MINUS_SIGNS) + [" "] * len(SPACES)
         ).str.strip_chars()

@@ -11,6 +11,8 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
+import polars as pl
+
 from reldep.data.checks import cell
 from reldep.data.missing_codes import MISSING_CODES, MISSING_WORDS, as_number
 from reldep.data.selectors import ColumnType
@@ -27,8 +29,6 @@ from reldep.data.strings.numbers import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    import polars as pl
 
 Place: TypeAlias = "Callable[[int], str]"
 
@@ -137,8 +137,6 @@ def read_strings(
     >>> read_strings(polars.Series(["1.5", "<0.5", "2"])).doubt
     Doubt(reason='has limits, which are not values', cells=(('<0.5', 1),), kind='limits')
     """
-    import polars as pl
-
     known = evidence or Evidence()
     if not stated:
         plain = _plain_numbers(cells, known)
@@ -165,8 +163,6 @@ def _finished(
     column: Column, na: Sequence[str | float], exact: Callable[[], pl.Series] | None
 ) -> Column:
     """Return numbers with the digits that strings of a sheet lack, and without missing codes."""
-    import polars as pl
-
     values = column.values
     if not values.dtype.is_numeric():
         return column
@@ -184,8 +180,6 @@ def _finished(
 
 def _plain_numbers(cells: pl.Series, evidence: Evidence) -> Column | None:
     """Return cells that are all plain numbers, by a cast alone; None if any is not."""
-    import polars as pl
-
     numbers = cells.cast(pl.Float64, strict=False)
     if numbers.null_count() > cells.null_count():
         return None
@@ -232,8 +226,6 @@ def _open_points(cells: pl.Series, numbers: pl.Series, evidence: Evidence) -> Co
 
 def _judged(words: pl.Series, evidence: Evidence) -> Column:
     """Return what trimmed words are."""
-    import polars as pl
-
     plain = _plain_numbers(words, evidence)
     if plain is not None:
         return plain
@@ -332,8 +324,6 @@ def _doubtful(words: pl.Series, why: Disagreement) -> Column:
 
 def _stated_numbers(words: pl.Series, evidence: Evidence, place: Place) -> Column:
     """Return the numbers of a column that the user says contains numbers."""
-    import polars as pl
-
     judged = _judged(words, evidence)
     if judged.values.dtype.is_numeric():
         return judged
@@ -357,8 +347,6 @@ def _stated_numbers(words: pl.Series, evidence: Evidence, place: Place) -> Colum
 
 def _usual_marks(cells: Sequence[str]) -> Form | None:
     """Return the form that fits most cells."""
-    import polars as pl
-
     numbers = pl.Series(cells, dtype=pl.String)
     fitting = (form for form in (Form("."), Form(",")))
     return next((form for form in fitting if 2 * form.read(numbers).count() > len(cells)), None)

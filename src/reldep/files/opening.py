@@ -1,0 +1,256 @@
+"""Files, data frames and mappings as tables, each by its reader."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+
+from reldep.data.checks import listing, printable, repeated, translated
+from reldep.data.frames import check_not_lazy, index_rows, is_frame, unwrapped, with_plain_names
+from reldep.data.selectors import ColumnType, kind_of, quote_column
+from reldep.exceptions import InputError, InputTypeError
+from reldep.files.anndata import is_annotated, read_annotated, table_of_object
+from reldep.files.byte_sources import FORMATS, Source, open_source, stem
+from reldep.files.cells import frame_without_codes, stated_kinds, typed_column
+from reldep.files.columnar import (
+    is_dask,
+    parquet_files,
+    read_arrays,
+    read_columnar,
+    read_dask,
+    read_parquet_files,
+)
+from reldep.files.join import join_tables
+from reldep.files.read import READING, STATED, Reading, completed, date_rule
+from reldep.files.statistics_packages import read_package
+from reldep.files.table import Table, at_once
+from reldep.files.text import read_text
+from reldep.files.workbook import read_workbook
+from reldep.system import available_memory
+from reldep.words import counted
+
+_THE_DATA = "the data"
+# The arguments of `read` that concern files only.
+_OF_FILES = (
+    *("join", "numbers", "date_columns", "delimiter", "decimal", "thousands", "encoding"),
+    *("header", "skip_rows", "sheet", "layer", "drop_summary"),
+)
+_READERS: dict[str, Callable[[Source, Reading], Table]] = {
+    "text": read_text,
+    **dict.fromkeys(("workbook", "old workbook"), read_workbook),
+    **dict.fromkeys(("parquet", "arrow", "jsonl"), read_columnar),
+    "npz": read_arrays,
+    "h5ad": read_annotated,
+    **dict.fromkeys(("sav", "por", "dta", "sas7bdat", "xport", "rds", "rda"), read_package),
+}
+# Limits of a child process that reads a file. Libraries alone take a gigabyte of address space;
+# R's values become objects of Python. The slowest reader takes a megabyte in a second.
+_MEMORY, _MEMORY_PER_BYTE = 3_000_000_000, 40
+_SECONDS, _BYTES_PER_SECOND = 60, 1_000_000
+# Files that were tried, by what changes if they do: the page reads a file many times.
+_SURVIVED: set[tuple[int | str, ...]] = set()
+_PROGRAM = "import sys; sys.path.insert(0, sys.argv[1]); from reldep.files import opening; "
+_PROGRAM += "opening.read_in_child(*sys.argv[2:])"
+
+
+def open_table(data: Any, options: Reading) -> Table:
+    """Return data of any kind as a table."""
+    if isinstance(data, (list, tuple)) and all(map(_is_place, data)):
+        return _of_files([*data], options)
+    if _is_place(data):
+        return _of_files([data], options)
+    if is_annotated(data):
+        return table_of_object(data, options)
+    if is_dask(data):
+        return read_dask(data, options)
+    return _of_frame(data, options)
+
+
+def _is_place(data: Any) -> bool:
+    is_file = callable(getattr(data, "read", None)) and not isinstance(data, Table)
+    return isinstance(data, (str, os.PathLike, Source)) or is_file
+
+
+def _of_files(places: list[Any], options: Reading) -> Table:
+    """Return the table of one file, or of several joined on a key."""
+    join = options["join"]
+    if not places:
+        raise InputError("`data` names no file; name at least one.")
+    names = [os.fspath(place) if isinstance(place, os.PathLike) else str(place) for place in places]
+    if len(places) > 1 and join is None:
+        raise InputError(
+            f"{len(places)} files need a column to be joined on. Pass `join='id'` for the column "
+            f"that identifies a row in {listing(names)}; to read Parquet files with the same "
+            "columns as one table, name their directory, or put the pattern in quotes."
+        )
+    if len(places) == 1 and join is not None:
+        raise InputError(f"`join={join!r}` needs at least two files; only {names[0]!r} is given.")
+    if repeated(names):
+        raise InputError(f"{listing(repeated(names))} is given more than once.")
+    if join is None:
+        files = parquet_files(places[0])
+        if files is not None:
+            return read_parquet_files(printable(names[0]), files, options)
+    sources = [open_source(place) for place in places]
+    if join is None:
+        return read_source(sources[0], options)
+    stems = [*map(stem, places)]
+    # Which columns have a stated kind can only be said of the joined table.
+    plain = cast("Reading", {**options, **dict.fromkeys(STATED)})
+    tables = [read_source(source, plain) for source in sources]
+    joined = join_tables(tables, stems, join)
+    kinds = stated_kinds(options, joined.columns, joined.name)
+    if not kinds:
+        return joined
+    again = [
+        read_source(source, _with_kinds(plain, table, own, kinds))
+        for source, table, own in zip(sources, tables, stems, strict=True)
+    ]
+    return join_tables(again, stems, join)
+
+
+def _with_kinds(plain: Reading, table: Table, own: str, kinds: Mapping[str, str]) -> Reading:
+    """Return the options of one table with the kinds that are stated for the joined one."""
+    stated = {one: kinds.get(one, kinds.get(f"{own}_{one}")) for one in table.columns}
+    chosen = {
+        option: [quote_column(one) for one, found in stated.items() if found == kind] or None
+        for option, kind in STATED.items()
+    }
+    return cast("Reading", {**plain, **chosen})
+
+
+def read_source(source: Source, options: Reading, *, is_tried: bool = False) -> Table:
+    """Return the table of one file or of standard input.
+
+    Unless it `is_tried`, a reader that some files crash reads it in a child process first.
+    """
+    if source.format.is_foreign and not is_tried:
+        _try_in_child(source, {"sheet": options["sheet"], "layer": options["layer"]})
+    with source.reading():
+        table = _READERS[source.format.name](source, options)
+    source.check_unchanged()
+    if not table.n_rows:
+        n_columns = counted(len(table.columns), "column")
+        raise InputError(f"{table.name} has {n_columns}, but no rows.")
+    return table
+
+
+def _try_in_child(source: Source, options: dict[str, str | int | None]) -> None:
+    """Raise InputError for a file whose reader does not survive it.
+
+    The readers of SPSS, Stata, SAS, R, old workbooks and HDF5 crash on some damaged files, or take
+    all memory. What a child process survives within limits on memory and time is read again here.
+    """
+    key: tuple[int | str, ...] = (*source.stamp, json.dumps(options))
+    if source.stamp and key in _SURVIVED:
+        return
+    root = str(Path(__file__).parents[2])
+    memory = min(available_memory(), _MEMORY + _MEMORY_PER_BYTE * source.size)
+    seconds = _SECONDS + source.size // _BYTES_PER_SECOND
+    with source.on_disk() as path:
+        words = [str(path.absolute()), source.format.name, json.dumps(options), str(memory)]
+        command = [sys.executable, "-P", "-c", _PROGRAM, root, *words, str(seconds)]
+        # It belongs to the group of this process, so that whoever ends the group ends it too.
+        quiet = {**os.environ, "POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1"}
+        try:
+            status = subprocess.run(  # noqa: S603
+                command,
+                env=quiet,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=2 * seconds,
+            ).returncode
+        except subprocess.TimeoutExpired:
+            status = None
+    if status != 0:
+        raise InputError(
+            f"{source.name} is damaged, or too large to be read. Open it in its own "
+            "program, and save it again or as CSV."
+        )
+    _SURVIVED.add(key)
+
+
+def read_in_child(path: str, form: str, options: str, memory: str, seconds: str) -> None:
+    """Read a file within limits; errors in words are raised again where they can be seen."""
+    try:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (int(memory),) * 2)
+        resource.setrlimit(resource.RLIMIT_CPU, (int(seconds),) * 2)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    except ImportError:  # not on Windows
+        pass
+    try:
+        source = Source(path, Path(path), FORMATS[form])
+        table = read_source(source, completed(json.loads(options)), is_tried=True)
+        table.load([*table.columns][:1] + [*table.columns][-1:])
+    except (ValueError, OSError, ImportError):
+        pass
+
+
+def _of_frame(data: Any, options: Reading) -> Table:
+    """Return a table that keeps a frame in its own library, unless dates become circles."""
+    frame = _as_frame(data, options)
+    rows = index_rows(frame.to_native())
+    kinds = {name: kind_of(dtype) for name, dtype in frame.schema.items()}
+    labels = list(stated_kinds(options, kinds, _THE_DATA))
+    if labels:
+        frame = frame.with_columns(nw.col(*labels).cast(nw.String).cast(nw.Categorical))
+        kinds |= dict.fromkeys(labels, ColumnType.CATEGORY)
+    frame = frame_without_codes(frame, options["na"])
+    cyclic = {
+        name: typed_column(frame[name].to_polars(), kind, name, options)
+        for name, kind in kinds.items()
+        if kind is ColumnType.DATE and date_rule(options, name) != "elapsed"
+    }
+    if cyclic:
+        circles = [column.values.alias(name) for name, column in cyclic.items()]
+        frame = nw.from_native(frame.to_polars().with_columns(circles), eager_only=True)
+    return Table(
+        _THE_DATA,
+        kinds | {name: column.kind for name, column in cyclic.items()},
+        at_once(lambda names: frame.select(*names).to_native()),
+        len(frame),
+        row_names=None if rows is None else (rows.noun, rows.values()),
+        dated=None if rows is None else rows.time,
+        column_said={name: column.notes for name, column in cyclic.items()},
+    )
+
+
+def _as_frame(data: Any, options: Reading) -> nw.DataFrame[Any]:
+    """Return a data frame or a mapping as a frame of narwhals; options about files raise."""
+    kind, given = type(data).__name__, cast("Mapping[str, Any]", options)
+    if isinstance(data, Table):
+        raise InputTypeError(
+            "`data` is a table already. Pass the options of both calls to one `read`."
+        )
+    if isinstance(data, Mapping):
+        with translated("data does not make a table"):
+            data = pl.DataFrame(
+                {
+                    str(name): values if isinstance(values, np.ndarray) else list(values)
+                    for name, values in data.items()
+                }
+            )
+    data = unwrapped(data)
+    check_not_lazy(data, "data")
+    if not is_frame(data):
+        raise InputTypeError(
+            f"data is of type {kind}; pass a path, a data frame or a mapping of names to columns."
+        )
+    astray = [name for name in _OF_FILES if given[name] != READING[name].default]
+    if astray:
+        raise InputError(
+            f"`{astray[0]}` is about files, and `data` is of type {kind}. Leave it out; a data "
+            "frame has its own ways to do so."
+        )
+    return nw.from_native(with_plain_names(data, "data"), eager_only=True)
