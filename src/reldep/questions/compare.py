@@ -9,19 +9,8 @@ import numpy as np
 
 from reldep.arguments import Argument
 from reldep.exceptions import InputError
+from reldep.questions import options as shared
 from reldep.questions.ask import question
-from reldep.questions.options import (
-    Alternative,
-    Basic,
-    Data,
-    Directed,
-    First,
-    Named,
-    Options,
-    Second,
-    Source,
-    parse_kernels,
-)
 from reldep.questions.study import Computed, Study, read_study
 from reldep.results.comparison import Comparison
 from reldep.stats.units import FEWEST_FOR_ERRORS
@@ -34,13 +23,16 @@ Method = Literal["joint", "split"]
 WEIGHTS = np.array([1.0, -1.0])
 
 
-class CompareOptions(Options, Directed, Named, total=False):
+class CompareOptions(shared.Options, shared.Directed, shared.Named, total=False):
     """The options of :func:`compare`."""
 
 
 @question
 def compare(
-    source: Source, first: First, second: Second, **options: Unpack[CompareOptions]
+    source: shared.Source,
+    first: shared.First,
+    second: shared.Second,
+    **options: Unpack[CompareOptions],
 ) -> Comparison:
     """Test whether `source` is more closely related to `first` or to `second`.
 
@@ -84,10 +76,10 @@ def compare(
     return compared(study, study.compute())
 
 
-class PaperOptions(Basic, Named, total=False):
+class PaperOptions(shared.Basic, shared.Named, total=False):
     """The options of :func:`paper_test`."""
 
-    data: Data
+    data: shared.Data
     kernel: Annotated[
         Any,
         Argument(
@@ -95,11 +87,11 @@ class PaperOptions(Basic, Named, total=False):
             "numbers, and Delta for labels.",
             "published",
             "str, Kernel, callable, tuple or mapping",
-            parse=parse_kernels,
+            parse=shared.parse_kernels,
             is_list=True,
         ),
     ]
-    alternative: Annotated[Alternative, Argument('"greater": more on the first.', "greater")]
+    alternative: Annotated[shared.Alternative, Argument('"greater": more on the first.', "greater")]
     method: Annotated[
         Method,
         Argument(
@@ -112,7 +104,10 @@ class PaperOptions(Basic, Named, total=False):
 
 @question
 def paper_test(
-    source: Source, first: First, second: Second, **options: Unpack[PaperOptions]
+    source: shared.Source,
+    first: shared.First,
+    second: shared.Second,
+    **options: Unpack[PaperOptions],
 ) -> Comparison:
     """Test whether `source` is more closely related to `first` than to `second`, as published.
 

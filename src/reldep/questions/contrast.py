@@ -13,9 +13,8 @@ from reldep.data.selectors import parse_named, parse_weight, quote_column
 from reldep.engine import Influence, Pair
 from reldep.engine.centred import canonical
 from reldep.exceptions import InputError, InputTypeError
+from reldep.questions import options as shared
 from reldep.questions.ask import question, read_variables
-from reldep.questions.options import Directed, Options
-from reldep.questions.options import variables as several
 from reldep.questions.study import read_study, reuse_influence
 from reldep.results.comparison import Contrast
 from reldep.stats.paper import check_weights
@@ -59,7 +58,7 @@ WEIGHTS = Argument(
 )
 
 
-class ContrastOptions(Options, Directed, total=False):
+class ContrastOptions(shared.Options, shared.Directed, total=False):
     """The options of :func:`contrast`."""
 
 
@@ -67,7 +66,7 @@ class ContrastOptions(Options, Directed, total=False):
 def contrast(
     variables: Annotated[
         Any,
-        several(
+        shared.variables(
             "At least two; or an Influence.",
             implied=in_weights,
             in_words="Variables of several columns, as NAME=COLS; other names are columns.",

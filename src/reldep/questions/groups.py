@@ -13,16 +13,8 @@ from reldep.data.frames import native_name
 from reldep.engine import compute_influence
 from reldep.exceptions import InputError
 from reldep.kernels.custom import FittedPrecomputed
+from reldep.questions import options as shared
 from reldep.questions.ask import question
-from reldep.questions.options import (
-    Directed,
-    Named,
-    One,
-    Other,
-    Shared,
-    generator,
-    repetitions,
-)
 from reldep.questions.study import Study, read_study
 from reldep.results.groups import GroupComparison
 from reldep.stats.estimates import estimate_dependences
@@ -49,7 +41,7 @@ BY_COLUMN = Argument(
 )
 
 
-class GroupOptions(Shared, Directed, Named, total=False):
+class GroupOptions(shared.Shared, shared.Directed, shared.Named, total=False):
     """The options of :func:`groups`."""
 
     test: Annotated[
@@ -60,16 +52,16 @@ class GroupOptions(Shared, Directed, Named, total=False):
             "score",
         ),
     ]
-    n_permutations: Annotated[int, repetitions("How often labels are shuffled.", 999)]
+    n_permutations: Annotated[int, shared.repetitions("How often labels are shuffled.", 999)]
     n_simulations: Annotated[
-        int, repetitions("Draws for the simultaneous intervals of the differences.", 10_000)
+        int, shared.repetitions("Draws for the simultaneous intervals of the differences.", 10_000)
     ]
 
 
 @question
 def groups(
-    x: One,
-    y: Other,
+    x: shared.One,
+    y: shared.Other,
     by: Annotated[Any, BY_COLUMN],
     **options: Unpack[GroupOptions],
 ) -> GroupComparison:
@@ -131,7 +123,7 @@ def groups(
         by=native_name(by) or "group",
         groups=tuple(levels),
         dependences=dependences,
-        differences_found=joined.differences(options["n_simulations"], generator(options)),
+        differences_found=joined.differences(options["n_simulations"], shared.generator(options)),
         overall=joined.test(),
         alternative=options["alternative"],
         test=options["test"],
@@ -210,7 +202,7 @@ def _permuted_pvalue(
             f"`test='permutation'` is for up to {most_rows} rows, not {n}; use `test='score'`."
         )
     matrices = [kernel(slice(None), slice(None)) for kernel in study.fitted.values()]
-    rng, alternative = generator(study.options), study.options["alternative"]
+    rng, alternative = shared.generator(study.options), study.options["alternative"]
     observed = _statistic(matrices, codes, study.measure, alternative)
     beyond = 1
     for _ in range(n_permutations):

@@ -9,9 +9,8 @@ import numpy as np
 
 from reldep.arguments import Argument
 from reldep.exceptions import InputError
+from reldep.questions import options as shared
 from reldep.questions.ask import question, read_variables
-from reldep.questions.options import Options, Simultaneous, generator
-from reldep.questions.options import variables as several
 from reldep.questions.study import read_study
 from reldep.results.matrix import Matrix
 from reldep.stats.independence import relation_pvalues
@@ -33,7 +32,7 @@ def all_columns(values: Mapping[str, Any]) -> Any:
     return values.get("variables", "@all")
 
 
-class MatrixOptions(Options, Simultaneous, total=False):
+class MatrixOptions(shared.Options, shared.Simultaneous, total=False):
     """The options of :func:`matrix`."""
 
     adjust: Annotated[
@@ -50,14 +49,14 @@ class MatrixOptions(Options, Simultaneous, total=False):
 def matrix(
     variables: Annotated[
         Any,
-        several(
+        shared.variables(
             "At least two.",
             implied=all_columns,
             in_words="Each column is a variable, and each NAME=COLS; all if left out.",
         ),
     ],
     columns: Annotated[
-        Any, several("A second set: all dependences between the two sets.", None)
+        Any, shared.variables("A second set: all dependences between the two sets.", None)
     ] = None,
     **options: Unpack[MatrixOptions],
 ) -> Matrix:
@@ -88,7 +87,7 @@ def matrix(
     study = read_study({}, options, many=many, pairs=pairs)
     computed = study.compute(needed=pairs_needed(pairs, "cka"))
     found = computed.dependences
-    rng = generator(options)
+    rng = shared.generator(options)
     draws = JointDraws.of(found.deviations, options["n_simulations"], rng)
     pvalues = np.array(relation_pvalues(computed.influence, found))
     return computed.answer(

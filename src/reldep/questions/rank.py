@@ -10,15 +10,8 @@ from reldep.arguments import Argument
 from reldep.data.checks import check_names_known
 from reldep.engine import Influence
 from reldep.exceptions import InputError, InputTypeError
+from reldep.questions import options as shared
 from reldep.questions.ask import question, read_variables
-from reldep.questions.options import (
-    Named,
-    Options,
-    Simultaneous,
-    generator,
-    variable,
-    variables,
-)
 from reldep.questions.study import read_study, reuse_influence
 from reldep.results.ranking import Ranking
 from reldep.stats.simultaneous import (
@@ -36,7 +29,7 @@ if TYPE_CHECKING:
 Adjustment = Literal["single-step", "step-down", "holm", "bh"]
 
 
-class RankOptions(Options, Simultaneous, Named, total=False):
+class RankOptions(shared.Options, shared.Simultaneous, shared.Named, total=False):
     """The options of :func:`rank`."""
 
     adjust: Annotated[
@@ -54,12 +47,12 @@ class RankOptions(Options, Simultaneous, Named, total=False):
 def rank(
     source: Annotated[
         Any,
-        variable(
+        shared.variable(
             "The variable that is related to the targets; its name, if they are an Influence.",
             in_words="The variable that is related to the targets.",
         ),
     ],
-    targets: Annotated[Any, variables("At least two; or an Influence.")],
+    targets: Annotated[Any, shared.variables("At least two; or an Influence.")],
     **options: Unpack[RankOptions],
 ) -> Ranking:
     """Rank targets by how closely they are related to `source`, with confidence.
@@ -99,7 +92,7 @@ def rank(
     # Each dependence less the mean of all: what a ranking compares.
     differences = np.eye(len(found.pairs)) - 1.0 / len(found.pairs)
     comparisons = all_differences(found)
-    draws = JointDraws.of(found.deviations, options["n_simulations"], generator(options))
+    draws = JointDraws.of(found.deviations, options["n_simulations"], shared.generator(options))
     standing = rank_dependences(comparisons, draws, len(found.pairs))
     return computed.answer(
         Ranking,

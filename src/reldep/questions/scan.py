@@ -16,17 +16,9 @@ from reldep.data.variables import Numeric
 from reldep.exceptions import InputError
 from reldep.files.wide_columns import WideColumns, columns_of
 from reldep.kernels.choosing import assign
+from reldep.questions import options as shared
 from reldep.questions.ask import name_variables, question, read_variables
 from reldep.questions.columns import Columns
-from reldep.questions.options import (
-    Directed,
-    Named,
-    Shared,
-    Simultaneous,
-    generator,
-    variable,
-    variables,
-)
 from reldep.questions.study import read_study
 from reldep.results.scan import Scan, TargetScan
 from reldep.stats.scan import ScannedSources, ScannedTargets
@@ -40,7 +32,7 @@ if TYPE_CHECKING:
 Adjustment = Literal["single-step", "holm"]
 
 SOURCES = replace(
-    variables(
+    shared.variables(
         "Many sources; or the only one, if there is no `second`.",
         in_words="Each of these columns is a source; or one source, to scan many targets for.",
     ),
@@ -48,7 +40,7 @@ SOURCES = replace(
     flags=("--sources", "--source"),
 )
 FIRST = replace(
-    variable(
+    shared.variable(
         "The first of two targets; or many targets, if there is no `second`.",
         in_words="The first of two targets; or each of many, if there is no second.",
     ),
@@ -57,7 +49,7 @@ FIRST = replace(
 )
 
 
-class ScanOptions(Shared, Directed, Named, Simultaneous, total=False):
+class ScanOptions(shared.Shared, shared.Directed, shared.Named, shared.Simultaneous, total=False):
     """The options of :func:`scan`."""
 
     adjust: Annotated[
@@ -74,7 +66,7 @@ class ScanOptions(Shared, Directed, Named, Simultaneous, total=False):
 def scan(
     sources: Annotated[Any, SOURCES],
     first: Annotated[Any, FIRST],
-    second: Annotated[Any, variable("The second target.", None)] = None,
+    second: Annotated[Any, shared.variable("The second target.", None)] = None,
     **options: Unpack[ScanOptions],
 ) -> Scan | TargetScan:
     """Ask :func:`compare` for every one of thousands of sources; or scan targets for one source.
@@ -116,7 +108,7 @@ def _scan_sources(sources: Any, first: Any, second: Any, options: Mapping[str, A
     found = read_columns("sources", sources, single, options, ScannedSources).run()
     alternative, adjust = options["alternative"], options["adjust"]
     adjusted = found.tests.adjusted_pvalues(
-        alternative, adjust, options["n_simulations"], generator(options)
+        alternative, adjust, options["n_simulations"], shared.generator(options)
     )
     return Scan(
         **_screened(found, found.tests.log_pvalues(alternative)),
@@ -145,7 +137,7 @@ def _scan_targets(source: Any, targets: Any, options: Mapping[str, Any]) -> Targ
         adjusted_pvalues=holm(np.exp(log_pvalues)),
         adjust="holm",
         source=found.study.names[0],
-        maxima=found.tests.maxima(options["n_simulations"], generator(options)),
+        maxima=found.tests.maxima(options["n_simulations"], shared.generator(options)),
         confidence_level=options["confidence_level"],
     )
 

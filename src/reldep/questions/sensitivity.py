@@ -10,17 +10,9 @@ import numpy as np
 
 from reldep.arguments import Argument
 from reldep.exceptions import InputError
+from reldep.questions import options as shared
 from reldep.questions.ask import question
 from reldep.questions.compare import WEIGHTS, compared
-from reldep.questions.options import (
-    Directed,
-    First,
-    Named,
-    Options,
-    Second,
-    Source,
-    generator,
-)
 from reldep.questions.stored import Scaled
 from reldep.questions.study import Computed, Study, read_study
 from reldep.results.comparison import Sensitivity
@@ -39,7 +31,7 @@ if TYPE_CHECKING:
 FACTORS = tuple(2.0 ** (step / 2) for step in range(-6, 7))
 
 
-class SensitivityOptions(Options, Directed, Named, total=False):
+class SensitivityOptions(shared.Options, shared.Directed, shared.Named, total=False):
     """The options of :func:`sensitivity`."""
 
     factors: Annotated[
@@ -55,7 +47,10 @@ class SensitivityOptions(Options, Directed, Named, total=False):
 
 @question
 def sensitivity(
-    source: Source, first: First, second: Second, **options: Unpack[SensitivityOptions]
+    source: shared.Source,
+    first: shared.First,
+    second: shared.Second,
+    **options: Unpack[SensitivityOptions],
 ) -> Sensitivity:
     """Compare two dependences over a grid of bandwidths.
 
@@ -103,7 +98,7 @@ def sensitivity(
         warnings=central.warnings,
         factors=grid,
         central=central,
-        across=AcrossScales.of(tests, _deviations(dependences), 10_000, generator(options)),
+        across=AcrossScales.of(tests, _deviations(dependences), 10_000, shared.generator(options)),
     )
 
 
