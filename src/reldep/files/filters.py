@@ -28,7 +28,7 @@ from reldep.exceptions import InputError, InputTypeError
 from reldep.files.table import all_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable
 
     from reldep.data.variables import BoolArray
     from reldep.files.table import Table
@@ -47,13 +47,25 @@ _LIKE = "Write it like \"age > 40 and sex = 'f'\", or pass one boolean per row."
 _NOT_PARSED = (SyntaxError, ValueError, tokenize.TokenError, RecursionError, MemoryError)
 
 
-def condition_of(where: Any) -> tuple[str, BoolArray | None]:
-    """Return a condition as text, or as one boolean per row."""
-    if isinstance(where, str):
-        return composed(where), None
-    each = where if isinstance(where, (list, tuple)) else ()
+def rows_where(table: Table, where: Any) -> tuple[str, BoolArray]:
+    """Return a condition as text, and the rows of a table for which it holds.
+
+    Parameters
+    ----------
+    table : Table
+    where : str, sequence of str or array of bool
+        Several conditions hold together. A row for which one is unknown is left out. The text of
+        booleans is empty.
+
+    Raises
+    ------
+    ValueError
+        It names `where`, what is wrong and what to write instead.
+    """
+    each = where if isinstance(where, (list, tuple)) else [where]
     if each and all(isinstance(one, str) for one in each):
-        return composed(all_of([*each])), None
+        text = composed(all_of([*each]))
+        return text, _Condition(text, table).holds()
     try:
         mask = np.asarray(where)
     except Exception:
@@ -63,28 +75,11 @@ def condition_of(where: Any) -> tuple[str, BoolArray | None]:
             f'`where` is of type {type(where).__name__}. Pass a condition such as "age > 40", or '
             "one boolean per row."
         )
+    if len(mask) != table.n_rows:
+        raise InputError(
+            f"`where` has {len(mask):,} booleans for {table.n_rows:,} rows. Pass one per row."
+        )
     return "", mask
-
-
-def rows_that_hold(table: Table, where: str) -> BoolArray:
-    """Return the rows of a table for which a condition holds; not those where it is unknown.
-
-    Raises
-    ------
-    ValueError
-        It names `where`, what is wrong and what to write instead.
-    """
-    condition = _Condition(where, list(table.columns))
-    names = [name for name in dict.fromkeys(condition.names) if name in table.columns]
-    frame = table.polars(names) if names else pl.DataFrame()
-    frame = frame.with_columns(cs.string().str.normalize("NFC"))
-    condition.schema = frame.schema
-    expression = condition.value(condition.tree, "condition").expr.fill_null(value=False)
-    with translated(f"`where={cell(where)}` cannot be used"):
-        holds = frame.with_columns(pl.lit(value=True).alias("\0")).select(expression).to_series()
-    if len(holds) != table.n_rows:  # a condition without columns, such as 1 < 2
-        return np.full(table.n_rows, bool(holds[0]))
-    return np.asarray(holds.to_numpy(), dtype=bool)
 
 
 class _Value(NamedTuple):
@@ -96,66 +91,76 @@ class _Value(NamedTuple):
 
 
 class _Condition:
-    """A condition as a tree, in which columns and texts are placeholders.
+    """A condition on the rows of a table.
 
     Attributes
     ----------
-    names, texts : list of str
-        The columns ``_0``, ``_1``, …, and the texts ``__0``, ``__1``, … of the tree.
-    schema : mapping of str to polars.DataType
-        The columns that are there, once they are read.
+    words : list of (str, str)
+        The quote and the text of the placeholders ``_0``, ``_1``, …: columns, plain or in double
+        quotes, and texts in single quotes.
+    tree : ast.expr
+        The condition, in which placeholders stand for these words.
+    frame : polars.DataFrame
+        The columns that it names.
     """
 
-    def __init__(self, where: str, known: Sequence[str]) -> None:
-        self.where, self.known = where, known
-        self.schema: Mapping[str, pl.DataType] = {}
-        self.names: list[str] = []
-        self.texts: list[str] = []
+    def __init__(self, where: str, table: Table) -> None:
+        self.where, self.known = where, [*table.columns]
+        self.words: list[tuple[str, str]] = []
         if not where.strip():
             raise InputError(f"`where` is empty. {_LIKE}")
         too_long = f"it has more than {_LONGEST:,} characters, or a NUL among them"
         self.check("\0" not in where and len(where) <= _LONGEST, too_long)
-        tree = None
+        tree: Any = None
         try:
             where.encode()
             tree = ast.parse(self._with_placeholders(), mode="eval").body
         except _NOT_PARSED:
             self.check(False, "it is not a condition (a range is written 1 <= x <= 5)")
-        self.tree: Any = tree
-        level: list[Any] = [tree]
+        self.tree, level = tree, [tree]
         for _ in range(_DEEPEST):
             level = [child for node in level for child in ast.iter_child_nodes(node)]
         self.check(not level, f"it is nested more than {_DEEPEST} levels deep")
+        named = dict.fromkeys(text for quote, text in self.words if quote != "'")
+        names = [name for name in named if name in table.columns]
+        frame = table.polars(names) if names else pl.DataFrame()
+        self.frame = frame.with_columns(cs.string().str.normalize("NFC"))
+        self.n_rows = table.n_rows
 
     def check(self, holds: bool, why: str) -> None:
         """Raise InputError that names the condition, unless something holds."""
         if not holds:
             raise InputError(f"`where={cell(self.where)}` cannot be used: {why}. {_LIKE}")
 
+    def holds(self) -> BoolArray:
+        """Return True for the rows for which the condition holds."""
+        expression = self.value(self.tree, "condition").expr.fill_null(value=False)
+        with translated(f"`where={cell(self.where)}` cannot be used"):
+            frame = self.frame.with_columns(pl.lit(value=True).alias("\0"))
+            found = frame.select(expression).to_series().to_numpy()
+        # A condition without columns, such as 1 < 2, has one value.
+        return np.array(np.broadcast_to(found, self.n_rows), dtype=bool)
+
     def _with_placeholders(self) -> str:
-        """Return the condition in Python's spelling, and collect its columns and texts."""
+        """Return the condition in Python's spelling, and collect its words."""
         written: list[str] = []
-        end = None
+        end = None  # of a word in quotes
         for token in tokenize.generate_tokens(io.StringIO(self.where.strip()).readline):
-            text = token.string
+            text, quote = token.string, token.string[:1]
             if token.type == tokenize.COMMENT:
                 raise ValueError("a comment would hide what follows it")
             if token.type == tokenize.STRING:
-                quote = text[0]
                 if quote not in "'\"" or text.startswith(quote * 3) or "\\" in text:
                     raise ValueError("only plain quotes are understood")
-                found = self.names if quote == '"' else self.texts
-                if token.start == end and written[-1].startswith("_"):  # 'it''s' has one quote
-                    found[-1] += quote + text[1:-1]
+                if token.start == end and self.words[-1][0] == quote:  # 'it''s' has one quote
+                    self.words[-1] = quote, f"{self.words[-1][1]}{text[:-1]}"
                 else:
-                    written.append(f"{'_' if found is self.names else '__'}{len(found)}")
-                    found.append(text[1:-1])
+                    written.append(f"_{len(self.words)}")
+                    self.words.append((quote, text[1:-1]))
                 end = token.end
-                continue
-            end = None
-            if token.type == tokenize.NAME and text.lower() not in _WORDS:
-                written.append(f"_{len(self.names)}")
-                self.names.append(text)
+            elif token.type == tokenize.NAME and text.lower() not in _WORDS:
+                written.append(f"_{len(self.words)}")
+                self.words.append(("", text))
             elif text == ">" and written[-1:] == ["<"]:
                 written[-1] = "!="
             else:
@@ -231,15 +236,14 @@ class _Condition:
 
     def _named(self, placeholder: str) -> _Value:
         """Return a column, or a text in quotes."""
-        if placeholder.startswith("__"):
-            text = self.texts[int(placeholder[2:])]
-            return _Value(pl.lit(text), "text", text)
-        name = self.names[int(placeholder[1:])]
-        if name not in self.schema:
+        quote, name = self.words[int(placeholder[1:])]
+        if quote == "'":
+            return _Value(pl.lit(name), "text", name)
+        if name not in self.frame.columns:
             near = ", ".join(map(repr, get_close_matches(name, self.known) or self.known[:6]))
-            quote = f"text stands in single quotes: '{name}'"
-            self.check(False, f"there is no column {name!r} (nearest: {near}); {quote}")
-        kind = self.schema[name]
+            text = f"text stands in single quotes: '{name}'"
+            self.check(False, f"there is no column {name!r} (nearest: {near}); {text}")
+        kind = self.frame.schema[name]
         self.check(not kind.is_nested() and kind != pl.Object, f"{name!r} holds lists or objects")
         own = cs.by_name(name).as_expr()  # pl.col would take "*" and "^x$" for patterns
         if kind.is_numeric() or kind.is_temporal() or kind == pl.Boolean:

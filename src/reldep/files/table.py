@@ -299,14 +299,9 @@ class Table:
 
     def restricted(self, where: Any) -> Table:
         """Return the table with the rows for which a condition holds, or that booleans choose."""
-        from reldep.files.filters import condition_of, rows_that_hold
+        from reldep.files.filters import rows_where
 
-        condition, mask = condition_of(where)
-        is_kept = rows_that_hold(self, condition) if mask is None else mask
-        if len(is_kept) != self.n_rows:
-            raise InputError(
-                f"`where` has {len(is_kept):,} booleans for {self.n_rows:,} rows. Pass one per row."
-            )
+        condition, is_kept = rows_where(self, where)
         if not is_kept.any():
             named = f"the condition {condition!r}" if condition else "`where`"
             raise InputError(f"no row of {self.name} satisfies {named}.")
