@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from math import ceil
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -25,7 +25,7 @@ from reldep.files.table import at_once
 from reldep.system import import_extra
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from scipy.sparse import csr_array
 
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from reldep.files.byte_sources import Source
     from reldep.files.read import Reading
     from reldep.files.table import Table
-
-ReadGenes: TypeAlias = "Callable[[slice], FloatArray]"
 
 # The column with the names of the cells.
 _CELLS = "obs_names"
@@ -53,11 +51,27 @@ def is_annotated(data: Any) -> bool:
 
 def read_annotated(source: Source, options: Reading, most_held: int = _MOST_HELD) -> Table:
     """Return the table of an AnnData file: the columns of ``obs``, then the genes."""
-    name = source.name
-    h5py = import_extra("h5py", extra="anndata", purpose=f"reading {name}")
+    h5py = import_extra("h5py", extra="anndata", purpose=f"reading {source.name}")
     file = h5py.File(source.file(), "r")
     _check_parts(file, source, set())
-    return _of_file(file, source, options, most_held)
+    for part in ("obs", "var"):
+        if part in file and not isinstance(file[part], h5py.Group):
+            raise InputError(
+                f"{source.name} was written by an anndata older than 0.7. Read and write it again "
+                "with a newer one."
+            )
+    needed = ("obs", "var") if options["layer"] else ("obs", "var", "X")
+    lacking = [part for part in needed if part not in file]
+    if lacking:
+        raise InputError(
+            f"{source.name} has no {lacking[0]!r}: it is HDF5, but not an AnnData file. Write it "
+            "with anndata.write_h5ad."
+        )
+    cells = _obs_of_file(file["obs"], source)
+    genes = _texts(file["var"][file["var"].attrs["_index"]], source)
+    stored = _layer(file.get("X"), file.get("layers", {}), options["layer"], source.name)
+    matrix = _matrix_of_file(stored, (len(cells[_CELLS]), len(genes)), source, most_held)
+    return _table(source, cells, genes, matrix, options)
 
 
 def _check_parts(group: Any, source: Source, seen: set[int]) -> None:
@@ -83,34 +97,9 @@ def _check_parts(group: Any, source: Source, seen: set[int]) -> None:
             _check_parts(part, source, seen)
 
 
-def _of_file(file: Any, source: Source, options: Reading, most_held: int) -> Table:
-    import h5py
-
-    name, layer = source.name, options["layer"]
-    for part in ("obs", "var", "X"):
-        if part not in file and not (part == "X" and layer):
-            raise InputError(
-                f"{name} has no {part!r}: it is HDF5, but not an AnnData file. Write it with "
-                "anndata.write_h5ad."
-            )
-        if part != "X" and not isinstance(file[part], h5py.Group):
-            raise InputError(
-                f"{name} was written by an anndata older than 0.7. Read and write it again with a "
-                "newer one."
-            )
-    genes = _texts(file["var"][file["var"].attrs["_index"]], source)
-    stored = _layer(file.get("layers", {}), layer, name)
-    cells = _obs_of_file(file["obs"], source)
-    shape = len(cells[_CELLS]), len(genes)
-    matrix = file["X"] if stored is None else stored
-    read = _reader_of_file(matrix, shape, source, most_held)
-    return _table(source, cells, genes, read, options)
-
-
 def table_of_object(data: Any, options: Reading) -> Table:
     """Return the table of an AnnData object, in memory or backed by a file."""
-    stored = _layer(data.layers, options["layer"], "the data")
-    matrix = data.X if stored is None else stored
+    matrix = _layer(data.X, data.layers, options["layer"], "the data")
     if matrix is None:
         raise InputError("the data have no X. Name a layer with `layer`.")
     if getattr(matrix, "format", None) == "csr" and hasattr(matrix, "tocsc"):
@@ -118,27 +107,28 @@ def table_of_object(data: Any, options: Reading) -> Table:
     cells: dict[str, Any] = {_CELLS: [str(name) for name in data.obs_names]}
     for name in data.obs.columns:
         cells[str(name)] = series_of_pandas(str(name), data.obs[name])
-    genes = [str(name) for name in data.var_names]
-    return _table(None, cells, genes, lambda some: _dense(matrix[:, some]), options)
+    return _table(None, cells, [str(name) for name in data.var_names], matrix, options)
 
 
-def _layer(layers: Any, name: str | None, source: str) -> Any:
-    if name is None:
-        return None
-    if name not in layers:
+def _layer(plain: Any, layers: Any, name: str | None, source: str) -> Any:
+    """Return the layer that is named, else the plain matrix."""
+    if name is not None and name not in layers:
         near = hint(name, list(layers), kind="layers")
         raise InputError(f"`layer={name!r}`: no such layer in {source}; {near}.")
-    return layers[name]
+    return plain if name is None else layers[name]
 
 
 def _table(
     source: Source | None,
     cells: Mapping[str, Any],
     genes: list[str],
-    read: ReadGenes,
+    matrix: Any,
     options: Reading,
 ) -> Table:
-    """Return one table of the columns about the cells and the genes; no source for an object."""
+    """Return one table of the columns about the cells and the genes; no source for an object.
+
+    ``matrix[:, first:last]`` is read when genes are asked for.
+    """
     name = "the data" if source is None else source.name
     if repeated(genes):
         raise InputError(
@@ -159,10 +149,11 @@ def _table(
         needed = 8 * frame.height * len(names)
         what = f"{len(names):,} columns of {frame.height:,} cells of {name}"
         check_budget(needed, needed if source is None else source.size, what)
-        found = _columns(frame, names, shown, read)
+        read = _genes(matrix, sorted(shown[own] for own in names if own in shown))
+        found = [pl.Series(own, read[shown[own]]) if own in shown else frame[own] for own in names]
         if source is not None:
             source.check_unchanged()
-        return found
+        return pl.DataFrame(found)
 
     return table_of_columns(
         name,
@@ -175,32 +166,16 @@ def _table(
     )
 
 
-def _columns(
-    frame: pl.DataFrame, wanted: Sequence[str], genes: Mapping[str, int], read: ReadGenes
-) -> pl.DataFrame:
-    """Return the columns that are wanted, in their order."""
-    places = sorted(genes[name] for name in wanted if name in genes)
-    values: dict[int, FloatArray] = {}
-    for run in _runs(places):
-        block, held = read(run), set(places)
-        values |= {i: block[:, i - run.start] for i in range(run.start, run.stop) if i in held}
-    return pl.DataFrame(
-        [
-            pl.Series(name, np.ascontiguousarray(values[genes[name]]))
-            if name in genes
-            else frame[name]
-            for name in wanted
-        ]
-    )
-
-
-def _runs(places: Sequence[int]) -> Iterator[slice]:
-    """Yield runs of places that are read at once, with those between them that lie close."""
-    start = 0
-    for i in range(1, len(places) + 1):
-        if i == len(places) or places[i] - places[i - 1] > _LARGEST_GAP:
-            yield slice(places[start], places[i - 1] + 1)
-            start = i
+def _genes(matrix: Any, places: Sequence[int]) -> dict[int, FloatArray]:
+    """Return columns of a matrix; those that lie close are read together."""
+    found: dict[int, FloatArray] = {}
+    gaps = np.flatnonzero(np.diff(places) > _LARGEST_GAP) + 1
+    for run in np.split(np.asarray(places, dtype=np.int64), gaps) if places else ():
+        first, last = int(run[0]), int(run[-1]) + 1
+        read = matrix[:, first:last]
+        block = np.asarray(read.toarray() if hasattr(read, "toarray") else read, dtype=np.float64)
+        found |= {i: np.ascontiguousarray(block[:, i - first]) for i in run.tolist()}
+    return found
 
 
 def _all(dataset: Any, source: Source) -> Any:
@@ -247,76 +222,75 @@ def _plain_values(dataset: Any, source: Source) -> Any:
     return _texts(dataset, source) if dataset.dtype.kind in "OS" else _all(dataset, source).tolist()
 
 
-def _reader_of_file(
-    stored: Any, shape: tuple[int, int], source: Source, most_held: int
-) -> ReadGenes:
-    """Return a function that reads some neighbouring genes, whatever way the matrix is stored."""
+def _matrix_of_file(stored: Any, shape: tuple[int, int], source: Source, most_held: int) -> Any:
+    """Return a matrix of which neighbouring genes can be read, whatever way it is stored."""
     kind = stored.attrs.get("encoding-type", stored.attrs.get("h5sparse_format", "array"))
-    sparse = {"csc_matrix": "csc", "csc": "csc", "csr_matrix": "csr", "csr": "csr"}.get(kind)
+    is_sparse = kind[:3] in ("csc", "csr")
     key = "shape" if "shape" in stored.attrs else "h5sparse_shape"
-    own = tuple(map(int, stored.shape if sparse is None else stored.attrs[key]))
+    own = tuple(map(int, stored.attrs[key] if is_sparse else stored.shape))
     if own != shape:
         raise InputError(
-            f"the matrix of {source.name} has the shape {own}, but there are {shape[0]} "
-            f"cells and {shape[1]} genes."
+            f"the matrix of {source.name} has the shape {own}, but there are {shape[0]} cells and "
+            f"{shape[1]} genes."
         )
-    if sparse is None:
-        return lambda genes: np.asarray(stored[:, genes], dtype=np.float64)
-    if sparse == "csc":
-        by_genes = _line_reader(stored, shape[::-1], source)
-        return lambda genes: _dense(by_genes(genes.start, genes.stop).T)
-    by_cells = _line_reader(stored, shape, source)
-    needed = 12.0 * len(stored["data"])
-    edges = np.linspace(0, shape[0], max(1, ceil(needed / most_held)) + 1).astype(int).tolist()
-    held: list[Any] = []
-
-    def read(genes: slice) -> FloatArray:
-        if len(edges) == 2:
-            if not held:
-                source.check_budget(needed, "the sparse matrix")
-                held.append(by_cells(*edges).tocsc())
-            return _dense(held[0][:, genes])
-        made = np.empty((shape[0], genes.stop - genes.start))
-        for first, last in pairwise(edges):
-            made[first:last] = _dense(by_cells(first, last)[:, genes])
-        return made
-
-    return read
+    if not is_sparse:
+        return stored
+    return _StoredSparse(stored, shape, source, by_genes=kind[:3] == "csc", most_held=most_held)
 
 
-def _line_reader(
-    stored: Any, shape: tuple[int, int], source: Source
-) -> Callable[[int, int], csr_array]:
-    """Return a function that reads some lines, rows or columns, of a compressed sparse matrix.
+class _StoredSparse:
+    """A compressed sparse matrix in a file, of which neighbouring genes are read.
 
-    Raises InputError if the lines do not start where their values are, and when they are read if a
-    value is outside of the matrix: SciPy would believe it.
+    Raises InputError if its lines, genes or cells, do not start where their values are, and when
+    they are read if a value is outside of the matrix: SciPy would believe it.
     """
-    from scipy.sparse import csr_array
 
-    what = f"the sparse matrix of {source.name}"
-    values, places, starts = stored["data"], stored["indices"], _all(stored["indptr"], source)
-    is_right = (
-        starts.dtype.kind in "iu"
-        and places.dtype.kind in "iu"
-        and starts.shape == (shape[0] + 1,)
-        and values.shape == places.shape == (int(starts[-1]),)
-        and starts[0] == 0
-        and bool((np.diff(starts.astype(np.int64)) >= 0).all())
-    )
-    if not is_right:
-        raise InputError(f"{what} is damaged: its lines overlap or end early.")
+    def __init__(
+        self, stored: Any, shape: tuple[int, int], source: Source, *, by_genes: bool, most_held: int
+    ) -> None:
+        self.source, self.by_genes = source, by_genes
+        self.n_lines, self.width = shape[::-1] if by_genes else shape
+        self.values, self.places = stored["data"], stored["indices"]
+        self.starts = starts = _all(stored["indptr"], source)
+        is_right = (
+            starts.dtype.kind in "iu"
+            and self.places.dtype.kind in "iu"
+            and starts.shape == (self.n_lines + 1,)
+            and self.values.shape == self.places.shape == (int(starts[-1]),)
+            and starts[0] == 0
+            and bool((np.diff(starts.astype(np.int64)) >= 0).all())
+        )
+        if not is_right:
+            raise InputError(
+                f"the sparse matrix of {source.name} is damaged: its lines overlap or end early."
+            )
+        self.size = 12.0 * len(self.values)
+        n_pieces = max(1, ceil(self.size / most_held))
+        self.edges = np.linspace(0, self.n_lines, n_pieces + 1).astype(int).tolist()
+        self.held: Any = None
 
-    def read(first: int, last: int) -> csr_array:
-        begin, end = int(starts[first]), int(starts[last])
-        within = np.asarray(places[begin:end])
-        if len(within) and not 0 <= int(within.min()) <= int(within.max()) < shape[1]:
-            raise InputError(f"{what} has values outside of its {shape[1]} places.")
-        own = starts[first : last + 1] - begin
-        return csr_array((values[begin:end], within, own), shape=(last - first, shape[1]))
+    def __getitem__(self, key: tuple[slice, slice]) -> Any:
+        from scipy.sparse import vstack
 
-    return read
+        genes = key[1]
+        if self.by_genes:
+            return self._lines(genes.start, genes.stop).T
+        if len(self.edges) > 2:
+            return vstack([self._lines(*ends)[:, genes] for ends in pairwise(self.edges)])
+        if self.held is None:
+            self.source.check_budget(self.size, "the sparse matrix")
+            self.held = self._lines(*self.edges).tocsc()
+        return self.held[:, genes]
 
+    def _lines(self, first: int, last: int) -> csr_array:
+        from scipy.sparse import csr_array
 
-def _dense(block: Any) -> FloatArray:
-    return np.asarray(block.toarray() if hasattr(block, "toarray") else block, dtype=np.float64)
+        begin, end = int(self.starts[first]), int(self.starts[last])
+        within = np.asarray(self.places[begin:end])
+        if len(within) and not 0 <= int(within.min()) <= int(within.max()) < self.width:
+            raise InputError(
+                f"the sparse matrix of {self.source.name} has values outside of its {self.width} "
+                "places."
+            )
+        own = self.starts[first : last + 1] - begin
+        return csr_array((self.values[begin:end], within, own), shape=(last - first, self.width))
