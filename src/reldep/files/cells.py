@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import narwhals as nw
+import numpy as np
 import polars as pl
 import polars.selectors as cs
 
@@ -18,7 +19,7 @@ from reldep.data.strings.dates import SPANS, on_circle
 from reldep.data.strings.numbers import Evidence
 from reldep.data.strings.reading import Column, read_strings
 from reldep.exceptions import InputError
-from reldep.files.header import in_composed_form, without_name
+from reldep.files.header import in_composed_form
 from reldep.files.read import STATED, date_rule
 from reldep.files.summary_rows import summary_rows
 from reldep.files.table import Table, at_once
@@ -157,7 +158,9 @@ def table_of_cells(cells: Cells, options: Reading) -> Table:
         said=(*cells.notes, *(f"{note}{end}" for note in notes)),
         column_said={name: column.notes for name, column in known.items() if column.notes},
     )
-    return table.without_rows(rows) if rows and options["drop_summary"] else table
+    if not rows or not options["drop_summary"]:
+        return table
+    return table.at(np.setdiff1d(np.arange(cells.n_rows), rows))
 
 
 def _read_all(cells: Cells, evidence: Evidence, options: Reading) -> dict[str, Column]:
@@ -181,7 +184,12 @@ def _without_nameless(known: Mapping[str, Column], cells: Cells) -> dict[str, Co
     if cells.is_large:
         filled = [name for name in nameless if cells.load([name])[name].count()]
     if len(filled) > 1:
-        raise without_name(cells.name, f"{len(filled)} columns", cells.skip_rows)
+        way_out = "Give every column a name of its own."
+        if cells.skip_rows is not None:
+            way_out = f"If the table starts further down, pass `skip_rows={cells.skip_rows}`."
+        raise InputError(
+            f"{cells.name} has {len(filled)} columns without a name that hold values. {way_out}"
+        )
     return {
         "" if name in filled else name: column
         for name, column in known.items()

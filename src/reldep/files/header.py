@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -136,9 +135,12 @@ def header_of_records(
             "the rows, as R writes them"
         )
     below = line + 1 + (sum(field.count("\n") for field in found[0]) if is_text else 0)
-    units = units_note(names, following, below) if has_header else []
-    n_before = has_header + len(units)
-    return Header(tuple(names), ",", line, n_before, skip_rows, (*notes, *units))
+    has_units = has_header and len(following) > 1 and are_units(following[0], following[1])
+    if has_units:
+        pairs = zip(names, map(str.strip, following[0]), strict=False)
+        shown = printable(listed([f"{own}: {unit}" for own, unit in pairs if unit], 4))
+        notes.append(f"line {below} holds units, not an observation, and was left out ({shown})")
+    return Header(tuple(names), ",", line, has_header + has_units, skip_rows, tuple(notes))
 
 
 def _lines_before(text: str, skip_rows: int) -> tuple[int, int, str | None, int]:
@@ -203,15 +205,6 @@ def in_composed_form(names: Sequence[str]) -> list[str]:
     """Return names in Unicode's composed form, unless two would become one."""
     formed = [composed(name) for name in names]
     return [*names] if len(set(formed)) < len(set(names)) else formed
-
-
-def units_note(names: Sequence[str], following: Sequence[Sequence[str]], line: int) -> list[str]:
-    """Return a note if the first record after the header contains units, not an observation."""
-    if len(following) < 2 or not are_units(following[0], following[1]):
-        return []
-    found = [f"{n}: {u.strip()}" for n, u in zip(names, following[0], strict=False) if u.strip()]
-    shown = printable(listed(found, 4))
-    return [f"line {line} holds units, not an observation, and was left out ({shown})"]
 
 
 def are_units(record: Sequence[str], following: Sequence[str]) -> bool:
@@ -302,43 +295,21 @@ def _check_blanks(text: str, name: str) -> None:
         )
 
 
-def lines_to_skip(text: str) -> int | None:
-    r"""Return how many lines stand before what looks like a table; None if there are none.
+def first_full_record(found: Sequence[Sequence[str]]) -> int | None:
+    """Return the place of the first record of different names only, if it is not the first.
+
+    The column of row names may have none.
 
     Examples
     --------
-    >>> lines_to_skip("Our study\nin 2024\na,b\n1,2\n3,4\n")
+    >>> first_full_record([["Our study"], ["in 2024"], ["a", "b"], ["1", "2"]])
     2
     """
-    for delimiter in DELIMITERS:
-        found = records(text, delimiter)
-        widths = [len(record) for record in found]
-        if not widths:
-            continue
-        common, times = Counter(widths).most_common(1)[0]
-        start = widths.index(common)
-        # A header has no numbers: where it would, it is a record with a field too many.
-        is_header = common > 1 and not any(map(looks_like_number, found[start]))
-        if is_header and start > 0 and times == len(widths) - start:
-            return start
-    return None
-
-
-def first_full_record(found: Sequence[Sequence[str]]) -> int | None:
-    """Return the place of the first record of different names only, if it is not the first."""
     some = found[:PREAMBLE]
     width = max(map(len, some), default=0)
     for i, record in enumerate(some):
         names = [field.strip() for field in record]
-        is_full = len(names) == width and all(names) and len(set(names)) == width
+        is_full = len(names) == width and all(names[1:]) and len(set(names)) == width
         if is_full and not any(map(looks_like_number, names)):
             return i or None
     return None
-
-
-def without_name(name: str, which: str, skip_rows: int | None) -> InputError:
-    """Return the error for columns with values and no name."""
-    way_out = "Give every column a name of its own."
-    if skip_rows is not None:
-        way_out = f"If the table starts further down, pass `skip_rows={skip_rows}`."
-    return InputError(f"{name} has {which} without a name that hold values. {way_out}")

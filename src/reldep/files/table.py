@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from reldep.data.selectors import Words
     from reldep.data.strings.reading import Doubt
-    from reldep.data.variables import BoolArray, IntArray, Variable
+    from reldep.data.variables import IntArray, Variable
     from reldep.files.describe import ColumnDescription
 
 Found = TypeVar("Found")
@@ -305,28 +305,21 @@ class Table:
         if not is_kept.any():
             named = f"the condition {condition!r}" if condition else "`where`"
             raise InputError(f"no row of {self.name} satisfies {named}.")
-        n_before = self.n_rows if self.scope is None else self.scope.n_rows
-        before = "" if self.scope is None else self.scope.condition
-        made = self._kept(is_kept)
-        both = all_of([text for text in (before, condition) if text])
-        return replace(made, scope=Scope(both, n_before, made.n_rows))
+        made, before = self.at(np.flatnonzero(is_kept)), self.scope
+        n_before = self.n_rows if before is None else before.n_rows
+        both = [condition] if before is None else [before.condition, condition]
+        return replace(made, scope=Scope(all_of([*filter(None, both)]), n_before, made.n_rows))
 
-    def without_rows(self, rows: Sequence[int]) -> Table:
-        """Return the table without some rows."""
-        is_kept = np.ones(self.n_rows, dtype=bool)
-        is_kept[list(rows)] = False
-        return self._kept(is_kept)
-
-    def _kept(self, is_kept: BoolArray) -> Table:
-        kept = np.flatnonzero(is_kept)
+    def at(self, places: IntArray) -> Table:
+        """Return the table with the rows at some places, in their order."""
         names, dated = self.row_names, self.dated
         if names is not None:
-            names = names[0], [names[1][i] for i in kept.tolist()]
+            names = names[0], [names[1][i] for i in places.tolist()]
             dated = None if dated is None else TimeOrder.of(dated.column, names[1])
         return replace(
             self,
-            n_rows=len(kept),
-            positions=kept if self.positions is None else self.positions[kept],
+            n_rows=len(places),
+            positions=places if self.positions is None else self.positions[places],
             row_names=names,
             dated=dated,
             distributed=None,
@@ -380,21 +373,15 @@ class Table:
                     f"column {lifetime!r} of {variable} contains lifetimes. Make it a variable of "
                     "its own."
                 )
-            return self._survival(lifetime)
+            event, value = self.lifetimes[lifetime]
+            both = nw.from_native(self.read([lifetime, event]), eager_only=True)
+            time, ended = (both[name].to_native() for name in (lifetime, event))
+            return Survival.of_columns(time, ended, value, self.rows)
         loaded = nw.from_native(self.read(names) if frame is None else frame, eager_only=True)
         block = loaded[names[0]] if len(names) == 1 else loaded.select(*names)
         if not any(name in self.orders for name in names):
             return block.to_native()
         return _ordered(read_variable(block.to_native(), variable), self.orders, names)
-
-    def _survival(self, name: str) -> Survival:
-        import narwhals as nw
-
-        event, value = self.lifetimes[name]
-        frame = nw.from_native(self.read([name, event]), eager_only=True)
-        return Survival.of_columns(
-            frame[name].to_native(), frame[event].to_native(), value, self.rows
-        )
 
     def _refused(self, doubtful: Sequence[str]) -> InputError:
         """Return the error for columns that cannot be used as they are."""
@@ -508,7 +495,7 @@ def _ordered(
 
 
 def all_of(conditions: Sequence[str]) -> str:
-    """Return several conditions that all hold as one."""
-    if len(conditions) == 1:
-        return conditions[0]
+    """Return several conditions that all hold as one; nothing for none."""
+    if len(conditions) < 2:
+        return "".join(conditions)
     return " and ".join(f"({one})" if " or " in one.lower() else one for one in conditions)

@@ -21,7 +21,7 @@ from reldep.data.checks import cell
 from reldep.data.rows import Places
 from reldep.exceptions import InputError
 from reldep.files.cells import Cells, table_of_cells
-from reldep.files.header import Header, find_header, lines_to_skip
+from reldep.files.header import Header, find_header
 from reldep.system import available_memory
 from reldep.words import counted
 
@@ -55,25 +55,25 @@ def read_text(source: Source, options: Reading, *, largest: float | None = None)
     A text of more than `largest` bytes is scanned again for every load; by default this is a
     quarter of the free memory.
     """
-    name = source.name
     if largest is None:  # a small text is in memory anyway
         largest = _START if source.size <= _START else 0.25 * available_memory()
     is_large = source.size > largest
     source = _in_utf8(source, options["encoding"])
-    header = _header_of(source, options)
-    sign, start = re.escape(header.delimiter.encode()), _start_of(source)
+    start = _start_of(source)
+    header = _header_of(start, source, options)
+    sign = re.escape(header.delimiter.encode())
     # Blanks between a delimiter and a quote hide the quote. The pattern alone is slow.
     padding = rb"(?<=%b) +(?=\")|(?<=\") +(?=%b)" % (sign, sign)
     if (b' "' in start or b'" ' in start) and re.search(padding, start):
         source = _outside_quotes(source, padding, b"")
-        header = _header_of(source, options)
+        header = _header_of(_start_of(source), source, options)
     found = find_records(
         source, header.delimiter, first_line=header.line, has_header=options["header"]
     )[header.n_before :]
     left_out, notes = _left_out(found, header, source)
     kept = found["line"].filter(~left_out).to_numpy()
     if not len(kept):
-        raise InputError(f"{name} has {counted(len(header.names), 'column')}, but no rows.")
+        raise InputError(f"{source.name} has {counted(len(header.names), 'column')}, but no rows.")
     first_line = int(found["line"][0])
     places = Places("line", first_line, None if kept[-1] == first_line + len(kept) - 1 else kept)
     if left_out.any():
@@ -111,9 +111,8 @@ def read_text(source: Source, options: Reading, *, largest: float | None = None)
     return table_of_cells(cells, options)
 
 
-def _header_of(source: Source, options: Reading) -> Header:
+def _header_of(start: bytes, source: Source, options: Reading) -> Header:
     """Return the header in the start of a text."""
-    start = _start_of(source)
     _check_text(start, source)
     return find_header(
         start.removeprefix(codecs.BOM_UTF8).decode("utf-8"),
@@ -160,7 +159,7 @@ def _lines_in_words(lines: list[int], what: str) -> str:
 
 def _ragged(source: Source, header: Header, line: int, n_fields: int) -> InputError:
     """Return the error for a record with too many or too few fields."""
-    n_columns, name = len(header.names), source.name
+    n_columns = len(header.names)
     sign = {"\t": "tab"}.get(header.delimiter, header.delimiter)
     with source.open() as file:
         text = next(islice(file, line - 1, None)).decode("utf-8", "replace")
@@ -170,12 +169,11 @@ def _ragged(source: Source, header: Header, line: int, n_fields: int) -> InputEr
         if n_fields > n_columns
         else "Was the line cut off, or is it a footer? Complete it or delete it."
     )
-    skip = lines_to_skip(_start_of(source).decode("utf-8", "replace"))
-    if skip is not None and line <= skip + 1:
-        causes = f"If the table starts further down, pass `skip_rows={skip}`."
+    if header.skip_rows is not None and line <= header.skip_rows + 1:
+        causes = f"If the table starts further down, pass `skip_rows={header.skip_rows}`."
     return InputError(
-        f"line {line} of {name} has {counted(n_fields, 'field')}, but line {header.line} names "
-        f"{counted(n_columns, 'column')}: {cell(text.strip())}. {causes}"
+        f"line {line} of {source.name} has {counted(n_fields, 'field')}, but line {header.line} "
+        f"names {counted(n_columns, 'column')}: {cell(text.strip())}. {causes}"
     )
 
 

@@ -9,6 +9,7 @@ import zipfile
 import zlib
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -205,7 +206,8 @@ def _look(source: Source, name: str) -> tuple[int, dict[str, int]]:
             for part, info in known.items():
                 if not (part.startswith("xl/worksheets/") and part.endswith(".xml")):
                     continue
-                facts = found[part] = _facts(_pieces(archive, info))
+                with archive.open(info) as file:
+                    facts = found[part] = _facts(iter(partial(file.read, _PIECE), b""))
                 area = facts.last_row * facts.last_column
                 if area > _MOST_CELLS or (area > _MOST_EMPTY_CELLS and area > 20 * facts.n_cells):
                     what = f"{facts.n_cells:,} values over {area:,} cells, more than are read"
@@ -221,12 +223,6 @@ def _too_far(name: str, what: str) -> InputError:
     return InputError(
         f"{name} spreads {what}. Delete stray cells far from the table, or save the sheet as CSV."
     )
-
-
-def _pieces(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
-    with archive.open(info) as file:
-        while piece := file.read(_PIECE):
-            yield piece
 
 
 def _parts(archive: zipfile.ZipFile, known: Container[str]) -> dict[str, str]:
