@@ -212,6 +212,7 @@ scan(np.c_[X, Z], Z, SEX) -> 'source 2' among the sources is 'first' itself
 scan(Z, np.c_[X, Z]) -> 'target 2' among the targets is 'source' itself
 scan({'a': Z, 'b': Z}, T) -> pass one source and its targets, or `second` too
 scan(pd.DataFrame({'d': Z, 'g': X[:, 0]}), pd.Series(Z, name='d'), SEX) -> 'd' is among the sources
+scan({'d': X[:, 0], 'g': X[:, 1]}, pd.Series(Z, name='d'), SEX) -> 'd' is among the sources
 scan(X[:, :0], Z, SEX) -> sources has no columns
 sensitivity(X, Y, Z, factors=[1.0]) -> `factors=[1.0]`; pass at least two
 sensitivity(X, Y, Z, factors=[0.0, 1.0]) -> two different positive numbers

@@ -87,6 +87,15 @@ def test_answers_about_many_have_one_per_target_pair_or_group(data):
     )
 
 
+@pytest.mark.parametrize("kernel", ["auto", "gaussian", "linear"])
+def test_a_scan_has_the_correlations_of_the_ranking_of_the_same_targets(kernel):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=80)
+    targets = {"y": x + rng.normal(size=80), "z": x + 2 * rng.normal(size=80), "w": 1.0 * (x > 0)}
+    scanned = reldep.scan(x, targets, kernel=kernel).as_correlation()
+    assert scanned == pytest.approx(reldep.rank(x, targets, kernel=kernel).as_correlation())
+
+
 def test_sentences_about_many_say_it_of_what_is_shown(data):
     x, targets = data
     both = np.concatenate([targets["strong"], targets["weak"]])

@@ -80,6 +80,8 @@ class Columns:
     done: list[int] = field(default_factory=list)
     skipped: dict[int, str] = field(default_factory=dict)
     kernels: dict[str, None] = field(default_factory=dict)
+    #: The fitted kernel of every target; that of one stands for all that are alike.
+    described: dict[int, Mapping[str, Any]] = field(default_factory=dict)
     unusable: Exception | None = None
     is_interrupted: bool = False
     #: The block of every row, if blocks of rows are used; and the price that an interval has.
@@ -90,6 +92,7 @@ class Columns:
         read = self.study.before or self.study
         self.checks = ColumnChecks(read, self.role, len(self.columns.names))
         self._batches: dict[bytes, AnyBatches] = {}
+        self._alike: dict[Any, Mapping[str, Any]] = {}
         self._is_dealt = False
 
     def run(self) -> Columns:
@@ -245,8 +248,18 @@ class Columns:
         tied = tests.ties()
         same = "both dependences are the same for every observation"
         self._skip((members[i] for i in fine[tied].tolist()), same)
-        self.kernels |= dict.fromkeys(str(kernels[i]) for i in fine[~tied])
+        for i in fine[~tied].tolist():
+            self.kernels[str(kernels[i])] = None
+            if self.role == "targets":
+                self.described[places[i]] = self._description(kernels[i], variables[i])
         return np.array(places)[fine[~tied]], self.kind.joined([tests], np.flatnonzero(~tied))
+
+    def _description(self, kernel: Kernel, variable: Variable) -> Mapping[str, Any]:
+        """Return the fitted kernel of a column, or of one like it but for its values."""
+        key = (str(kernel), type(variable), _size(variable))
+        if key not in self._alike:
+            self._alike[key] = kernel.fit(variable).describe()
+        return self._alike[key]
 
     def _deal(self, pattern: bytes, rows: IntArray, kernel: Kernel, variable: Variable) -> None:
         """Deal the rows into blocks, if a column shows that these spare much time."""
@@ -365,6 +378,17 @@ def _reason_to_skip(variable: Variable) -> str | None:
     if isinstance(variable, Labels) and len(np.unique(variable.codes)) == len(variable):
         return "every observation has a label of its own"
     return None
+
+
+def _size(variable: Variable) -> tuple[int, bool]:
+    """Return the number of columns or labels, and whether a column has two different values."""
+    if isinstance(variable, Labels):
+        return len(np.unique(variable.codes)), False
+    if not isinstance(variable, Numeric):
+        return 0, False
+    values = variable.values
+    is_end = (values == values.min()) | (values == values.max())
+    return values.shape[1], bool(is_end.all())
 
 
 def _have_far_values(variables: Sequence[Variable]) -> BoolArray:

@@ -166,10 +166,11 @@ def _ordered(labels: Labels) -> list[Any]:
 
 
 def _written(level: Any) -> str:
-    """Write a label: whole numbers without a point, days without an hour."""
+    """Write a label: whole numbers without a point, days without an hour, blanks in quotes."""
     if isinstance(level, float) and level.is_integer():
         return f"{level:.0f}"
-    return str(level).removesuffix(" 00:00:00")
+    text = str(level).removesuffix(" 00:00:00")
+    return text if text.strip() else repr(text)
 
 
 def _sortable(level: Any) -> tuple[str, Any]:

@@ -25,7 +25,7 @@ from reldep.stats.scan import ScannedSources, ScannedTargets
 from reldep.stats.simultaneous import false_discovery_rates, holm
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from reldep.data.variables import FloatArray, Variable
 
@@ -137,6 +137,7 @@ def _scan_targets(source: Any, targets: Any, options: Mapping[str, Any]) -> Targ
         adjusted_pvalues=holm(np.exp(log_pvalues)),
         adjust="holm",
         source=found.study.names[0],
+        kernels=tuple(found.described[i] for i in found.done),
         maxima=found.tests.maxima(options["n_simulations"], shared.generator(options)),
         confidence_level=options["confidence_level"],
     )
@@ -175,9 +176,7 @@ def read_columns(
     """
     fixed = name_variables(single, {}, options["names"])
     columns, matched, unmatched, ids, library = _matched(role, many, fixed)
-    both = fixed.keys() & set(columns.names)
-    if both:
-        raise InputError(f"{min(both)!r} is among the {role} and a variable of its own; rename it.")
+    _check_apart(role, columns.names, fixed)
     specs = assign(
         options["kernel"],
         [*columns.names, *fixed],
@@ -210,6 +209,7 @@ def _matched(
     is_table = is_frame(many) or (isinstance(many, np.ndarray) and many.ndim == 2)
     # A table is matched as a whole; by a name that no variable has.
     blocks = {f"\0{role}": many} if is_table else read_variables(role, many, at_least=1)
+    _check_apart(role, blocks, fixed)
     found, unmatched = aligned({**blocks, **fixed})
     matched = [found.pop(name) for name in fixed]
     ids = next((rows for rows in map(index_rows, found.values()) if rows is not None), None)
@@ -223,6 +223,12 @@ def _matched(
         raise InputError(f"`{role}` has no columns; pass at least one.")
     columns = WideColumns([one.name for one in variables], held=variables)
     return columns, matched, unmatched, ids, library
+
+
+def _check_apart(role: str, names: Iterable[str], fixed: Mapping[str, Any]) -> None:
+    both = fixed.keys() & set(names)
+    if both:
+        raise InputError(f"{min(both)!r} is among the {role} and a variable of its own; rename it.")
 
 
 def _variables_of(role: str, table: Any) -> Sequence[Variable]:

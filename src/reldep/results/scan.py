@@ -19,6 +19,8 @@ from reldep.stats.intervals import Intervals
 from reldep.words import counted, listed, percent
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from reldep.data.variables import BoolArray, FloatArray
     from reldep.engine.centred import Pair
     from reldep.stats.scan import ScannedSources, ScannedTargets
@@ -217,6 +219,8 @@ class TargetScan(Screen, OfDependences):
     ----------
     source : str
     tests : ScannedTargets
+    kernels : tuple of mapping
+        The fitted kernel of every target.
     maxima : ndarray
         Simulated largest errors of all targets, sorted.
     confidence_level : float
@@ -228,6 +232,7 @@ class TargetScan(Screen, OfDependences):
 
     source: str
     tests: ScannedTargets = field(repr=False)
+    kernels: tuple[Mapping[str, Any], ...] = field(repr=False)
     maxima: FloatArray = field(repr=False)
     confidence_level: float = field(repr=False)
 
@@ -252,6 +257,11 @@ class TargetScan(Screen, OfDependences):
     @property
     def _keys(self) -> tuple[str, ...]:
         return self.targets
+
+    @property
+    def _kernels(self) -> Mapping[str, Mapping[str, Any]]:
+        own = dict(zip(self.targets, self.kernels, strict=True))
+        return {**self.provenance.kernels, **own}
 
     def _columns(self, alpha: float) -> Columns:
         """Return one row per target, in the order given; intervals hold for all at once.

@@ -176,8 +176,13 @@ class OfDependences(Answer):
     @cached_property
     def _scales(self) -> list[Scale]:
         """The curve from dependences to correlations for every pair."""
-        how = self.provenance
-        return [scale_of(pair, how.measure, how.kernels) for pair in self._pairs]
+        kernels = self._kernels
+        return [scale_of(pair, self.measure, kernels) for pair in self._pairs]
+
+    @property
+    def _kernels(self) -> Mapping[str, Mapping[str, Any]]:
+        """The fitted kernel of every variable."""
+        return self.provenance.kernels
 
     def _correlations(self, values: Iterable[float]) -> list[float]:
         """Return dependences as correlations, each by its own curve."""
