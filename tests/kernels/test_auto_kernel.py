@@ -9,7 +9,7 @@ import pytest
 
 import reldep
 from reldep.data.objects import read_variable
-from reldep.kernels import Agreement, Delta, EditDistance, Gaussian, Laplace, Spectrum, Text
+from reldep.kernels import Delta, EditDistance, Spectrum, Text
 from reldep.kernels.choosing import as_kernel
 
 ALL = slice(None)
@@ -94,67 +94,6 @@ def test_missing_texts_can_be_dropped():
     assert dropped.n_observations == 23
 
 
-def test_rbf_is_the_gaussian_with_the_median_bandwidth():
-    x = RNG.normal(5.0, 100.0, (30, 2))
-    fitted = as_kernel("rbf", read_variable(x, "x")).fit(x)
-    distances = np.sqrt(((x[:, None] - x) ** 2).sum(axis=2))[np.triu_indices(30, 1)]
-    assert fitted.describe()["bandwidth"] == pytest.approx(np.median(distances))
-    assert fitted.label.startswith("Gaussian(bandwidth=")
-
-
-def test_standardized_by_name_gives_every_column_its_scale():
-    x = RNG.normal(size=(30, 2)) * [1.0, 1000.0]
-    y = x[:, 0] + 0.1 * RNG.normal(size=30)
-    scaled = reldep.cka(x, y, kernel=("standardized", "gaussian"))
-    one_scale = reldep.cka(x, y, kernel=(Laplace("mean"), "gaussian"))
-    assert scaled > one_scale + 0.2
-    by_hand = reldep.cka(x / x.std(axis=0), y, kernel=(Laplace("mean"), "gaussian"))
-    assert scaled == pytest.approx(by_hand)
-
-
-def test_standardized_by_name_takes_labels_too():
-    frame = pd.DataFrame({"a": 15 * RNG.normal(size=40), "b": 0.01 * RNG.normal(size=40)})
-    frame["sex"] = ["f", "m"] * 20
-    variable = read_variable(frame, "frame")
-    fitted = as_kernel("standardized", variable).fit(variable)
-    assert fitted.label.startswith("Standardized: Laplace")
-    assert fitted.label.endswith("Agreement(floor=0.5, 1 label column)")
-    assert as_kernel("standardized", read_variable(["f", "m"] * 20, "v")) == Delta()
-
-
 def mixed(x, *labels):
     columns = {f"label {i}": [f"level {v}" for v in own] for i, own in enumerate(labels)}
     return pd.DataFrame({"x": x, **columns})
-
-
-def test_numbers_beside_labels_are_multiplied_with_their_agreement():
-    x, sex = RNG.normal(size=20), RNG.integers(0, 2, 20)
-    frame = read_variable(mixed(x, sex), "frame")
-    values = as_kernel("auto", frame).fit(frame)(ALL, ALL)
-    same = np.equal.outer(sex, sex)
-    np.testing.assert_allclose(
-        values, Laplace(bandwidth="mean")(x) * (0.5 + 0.5 * same), rtol=1e-12
-    )
-
-
-def test_a_useless_label_leaves_most_of_a_dependence():
-    rng = np.random.default_rng(4)
-    x = rng.normal(size=200)
-    y = x + 0.3 * rng.normal(size=200)
-    frame = mixed(x, rng.integers(0, 2, 200))
-    alone = reldep.cka(x, y)
-    assert reldep.cka(frame, y) > 0.6 * alone
-    assert reldep.cka(frame, y, kernel=(Gaussian() * Delta(), "auto")) < 0.5 * alone
-
-
-def test_agreement_counts_columns_one_by_one_and_all_at_once():
-    a, b = RNG.integers(0, 3, (2, 25))
-    table = [[f"a{i}", f"b{j}"] for i, j in zip(a, b, strict=True)]
-    same_a, same_b = np.equal.outer(a, a), np.equal.outer(b, b)
-    share, everything = (same_a + 1.0 * same_b) / 2, same_a & same_b
-    np.testing.assert_allclose(Agreement(0.2)(table), 0.2 + 0.4 * share + 0.4 * everything)
-    fitted = Agreement(0.2).fit(table)
-    features = fitted.features().toarray()
-    np.testing.assert_allclose(features @ features.T, fitted(ALL, ALL), atol=1e-12)
-    np.testing.assert_array_equal(Agreement(0.0)(["x", "y"], ["y"]), Delta()(["x", "y"], ["y"]))
-    assert fitted.label == "Agreement(floor=0.2, 2 label columns)"

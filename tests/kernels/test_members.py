@@ -106,6 +106,7 @@ KERNELS = {
     "auto, mixed": ("auto", FRAME, None),
     "auto, one label": ("auto", FRAME[["age", "bmi", "sex"]], None),
     "sum": (Laplace() + Delta(), FRAME[["age", "sex"]], None),
+    "sum in a product": ((Gaussian(1.0) + Polynomial(2)) * Laplace(1.0), POINTS, None),
     "sum with distance": (Distance() + Delta(), FRAME[["age", "sex"]], None),
     "sum times labels": (Gaussians("mean") * Delta(), FRAME[["age", "sex"]], None),
     "labels times sum": (Delta() * Gaussians(), FRAME[["age", "sex"]], None),

@@ -62,15 +62,6 @@ def test_scales_are_those_of_all_pairs_in_any_unit(name, m, size):
     assert median.value == pytest.approx(size * expected, rel=1e-9)
 
 
-def test_where_most_distances_are_zero_the_others_count():
-    # Of 15 distances 6 are 0, 4 are 2, one is 3 and 4 are 5; then 15, 6, one and 6 of 28.
-    plain = fitted(Laplace(), [0.0] * 4 + [2.0, 5.0]).describe()
-    assert (plain["bandwidth"], plain["rule"]) == (2.0, "median")
-    tied = fitted(Laplace(factor=2), [0.0] * 6 + [2.0, 5.0])
-    assert tied.describe()["bandwidth"] == 6.0
-    assert tied.describe()["rule"] == "2 × median of the non-zero distances"
-
-
 @pytest.mark.parametrize("columns", [1, 2, 30])
 @pytest.mark.parametrize("rule", ["mean", "median"])
 def test_scales_agree_on_both_sides_of_the_number_of_rows_that_are_sampled(rule, columns):

@@ -6,11 +6,10 @@ import unicodedata
 
 import numpy as np
 import pytest
-import snowballstemmer
 from scipy.sparse import csr_array
-from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
+from sklearn.feature_extraction.text import TfidfTransformer
 
-from reldep.kernels import Gaussian, Text, check_kernel
+from reldep.kernels import Text
 from reldep.kernels.documents import (
     STEMMERS,
     check_language,
@@ -32,30 +31,10 @@ DOCUMENTS = [
 ]
 
 
-def test_text_equals_the_vectorizer_of_scikit_learn():
-    stem = snowballstemmer.stemmer("english").stemWord
-    plain = TfidfVectorizer(analyzer=words, max_df=0.5).fit_transform(DOCUMENTS).toarray()
-    np.testing.assert_allclose(Text(kernel="linear")(DOCUMENTS), plain @ plain.T)
-    stemmed = TfidfVectorizer(analyzer=lambda t: [stem(w) for w in words(t)], max_df=0.5)
-    rows = stemmed.fit_transform(DOCUMENTS).toarray()
-    np.testing.assert_allclose(Text("en", kernel="linear")(DOCUMENTS), rows @ rows.T)
-    np.testing.assert_allclose(
-        Text("english", kernel=Gaussian(0.5))(DOCUMENTS),
-        np.exp(-np.square(rows[:, None] - rows[None]).sum(axis=2) / 0.5),
-    )
-
-
 def test_stems_bring_together_what_words_keep_apart():
     data = ["a running dog", "dogs run", "nothing alike here", "no word shared"]
     assert Text(kernel="linear")(data)[0, 1] == 0
     assert Text("en", kernel="linear")(data)[0, 1] > 0.5
-
-
-def test_text_says_in_its_label_what_it_did():
-    fitted = Text("English").fit(DOCUMENTS)
-    assert fitted.label.startswith("Text(language='English'): Gaussian(bandwidth=1.")
-    assert fitted.describe()["rule"] == "median"
-    assert check_kernel(Text(), DOCUMENTS).label.startswith("Text(): Gaussian")
 
 
 def test_words_are_lower_case_runs_of_two_or_more_letters():
@@ -140,17 +119,3 @@ def test_words_of_every_script_are_found(text, expected):
 def test_turkish_has_its_own_small_letters():
     assert words("IRAK ırak İZMİR izmir", "tr") == ["ırak", "ırak", "izmir", "izmir"]
     assert stems("tr")("KAPI") == stems("tr")("kapı")
-
-
-def test_texts_without_spaces_are_said_to_be_read_by_pairs_of_characters():
-    texts = ["我爱北京", "我爱上海", "北京上海", "hello world"]
-    fitted = Text(kernel="linear").fit(texts)
-    expected = "Text(), by pairs of characters in 3 texts without spaces: Linear()"
-    assert fitted.label == expected
-    assert fitted(ALL, ALL)[0, 1] > 0.1
-
-
-def test_utf_8_bytes_are_the_text_they_encode():
-    texts = ["one été", "two été", "two hiver"]
-    encoded = [text.encode() for text in texts]
-    np.testing.assert_array_equal(Text(kernel="linear")(encoded), Text(kernel="linear")(texts))
