@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 import networkx as nx
@@ -11,34 +12,16 @@ import pytest
 import scipy.sparse as sp
 
 import reldep
-import reldep.kernels as rk
-from reldep import Survival
+from calls import called
 from reldep.data.objects import read_variable
 from reldep.kernels import (
-    Agreement,
-    Angles,
-    Bags,
-    Columns,
-    Composition,
-    Delta,
     Distance,
     EditDistance,
-    Embedding,
     Gaussian,
     Gaussians,
-    Genotypes,
-    Haversine,
-    Images,
-    Jaccard,
-    LogRank,
     MinMax,
-    Ordered,
     Periodic,
-    Precomputed,
-    Spectrum,
-    Standardized,
     Text,
-    TimeSeries,
     WeisfeilerLehman,
 )
 from reldep.kernels.choosing import as_kernel
@@ -68,226 +51,186 @@ def graphs(*items):
     return WeisfeilerLehman(), [nx.path_graph(3), *items, nx.path_graph(4)]
 
 
-# Kernel, data, and the words of the ValueError.
-VALUES = [
-    (Gaussian(1e-60), np.arange(9.0), "every kernel value is 0 or 1; pass one nearer"),
-    (Distance() * Gaussian(), X, "is not a kernel; multiply by Laplace"),
-    (Columns({"age": Distance(), "size": Gaussian()}, others="drop"), FRAME, "is not a kernel"),
-    (Precomputed(np.eye(3)), X, "matrix for v has 3 rows for 7 observations; pass one row and"),
-    (Precomputed(np.ones((7, 7))), X, "constant off its diagonal; leave it out"),
-    ("chi2", [[1.0], [-1.0], [0.0]], "v has the value -1; kernel 'chi2' takes 0 or more"),
-    ("laplacain", X, r"`kernel='laplacain'` is not known \(did you mean 'laplac"),
-    # Columns, shares, genotypes, orders, bags.
-    (Columns({"agee": "auto"}), FRAME, r"names 'agee', which is not a column \(did you mean 'ag"),
-    (Columns({"age": "auto"}), FRAME, "no kernel for 'size', 'sex' of v; name one, or pass oth"),
-    (Columns({"one": "auto"}), pd.DataFrame({"one": np.ones(5)}), "one is constant"),
-    (Composition(), [[1.0, 0.0], [1.0, 2.0]], "1 zeros, .*Composition"),
-    (Composition(), [[1.0, -1.0], [1.0, 2.0]], "has the value -1; kernel Composition"),
-    (Composition(), [1.0, 2.0], "one column; a composition has two"),
-    (Genotypes(), [[0.5, 1], [1, 2]], "v has 0.5; Genotypes takes 0, 1, 2"),
-    (Genotypes([1.0]), COUNTS % 3, r"shape \(1,\); pass one"),
-    (Ordered(["a"]), ["a", "b"], "has 'b', not in the order"),
-    (
-        Bags(),
-        [np.zeros((2, 2)), np.zeros((2, 3))],
-        "vector of v differ, from 2 to 3; make",
-    ),
-    (Bags(), [[], [1.0]], r"has shape \(0,\); pass a sequence"),
-    (Bags(), [[1.0], [np.nan, 1.0]], "NaN or infinite"),
-    # Circles and spheres.
-    (Periodic(7), np.arange(5.0) * 7, "all 5 observations of v look the same"),
-    (Angles("vectors"), X[:, 0], "v has one column; for angles"),
-    (Angles("vectors"), [[1.0, 1.0], [0.0, 0.0], [2.0, 1.0]], "row 1 of v is the zero vector"),
-    (Haversine(), X[:, 0], "v has 1 columns; pass latitude"),
-    (Haversine(), [[100.0, 2.0], [1.0, 2.0]], "latitudes up to 100"),
-    (Haversine(), [[1.0, 2.0], [1.0, 400.0]], "longitudes up to 400"),
-    (Haversine(), PLACES[:, ::-1], "latitudes up to 151"),
-    (Haversine(), TURNED, "v has longitude first; pass latitude, then"),
-    (Haversine(), [[1.0, 2.0]] * 3, "v is constant"),
-    # Series, strings, texts.
-    (TimeSeries(), [[1.0, 2.0], [], [3.0]], r"observation 1 of v has shape \(0,\); pass a seq"),
-    (TimeSeries(), [[1.0], [1.0, np.nan], [2.0]], "observation 1 of v has NaN or infinite values"),
-    (TimeSeries(), [np.ones((3, 2)), np.ones((3, 1))], "numbers per time of v differ, from 1 to 2"),
-    (TimeSeries(), np.ones((3, 2, 2, 2)), r"observation 0 of v has shape \(2, 2, 2\)"),
-    (TimeSeries(), np.ones((4, 3)), "all 4 series of v are the same"),
-    (TimeSeries(), [[1.0], [1.0, 1.0], [1.0]], "distances that the median bandwidth is taken of"),
-    (Spectrum(2), ["ab", "", ""], "an empty string in rows 1, 2"),
-    (Spectrum(3), ["abc", "ab"], "shorter than k=3 in row 1"),
-    (Spectrum(2), [b"ACCA", b"AC\xff", b"GA"], "observation 1 of v is bytes that are not UTF-8"),
-    (Spectrum(2), ["aba", "aba"], "all 2 observations of v look"),
-    (Spectrum(2, reverse_complement=True), ["ACG", "AXG"], "'X', which is not a nucleotide"),
-    (EditDistance(), ["a", "a"], "v is constant"),
-    (Text(), ["good dog", "", "cat"], "an empty string in row 1"),
-    (Text(), ["good dog", "12 3", "cat"], "a text without words in row 1; fill in or leave out"),
-    (Text("sv"), ["samma ord"] * 3 + ["ord"], "'sv' documents: every stem .* more than 50% of"),
-    (Text(max_document_frequency=1), ["ox"] * 4, "look the same"),
-    (Text(kernel="gausian"), ["an ox", "a cow", "one ox"], "did you mean 'gaussian'"),
-    # Sets, counts, graphs, pictures, lifetimes.
-    (Jaccard(), COUNTS, r"other than 0 and 1; .* use MinMax\(\)"),
-    (Jaccard(), [[1, 2], [2, 3]], r"pass \[set\(row\) for row in rows\]"),
-    (Jaccard(), [{1}, {1}, {1}], "v is constant"),
-    (MinMax(), COUNTS - 1, "has the value -1; kernel MinMax"),
-    (MinMax(), [{"a": 1}, {"a": np.nan}], "NaN or infinite"),
-    (MinMax(), [{"a": 1}, {"a": 1}], "v is constant"),
-    (*graphs(nx.Graph()), "observation 1 of v is a graph without nodes; leave it out"),
-    (*graphs(([], [])), "observation 1 of v is a graph without nodes"),
-    (*graphs(([0, 1], [(0, 2)])), r"has the edge \(0, 2\); pass pairs of its no"),
-    (*graphs(([0, 1], [(0, 1, 1)])), r"has the edge \(0, 1, 1\)"),
-    (*graphs(([0, 1], [7])), "has the edge 7"),
-    (*graphs(([0, 0], [])), "names a node twice"),
-    (*graphs(([0, 1], [], ["a"])), "has 1 labels for 2 nodes; label each"),
-    (*graphs(([0, 1], [], {0: "a"})), "no label for node 1"),
-    (*graphs(HALF), "'label' on 1 of 3 nodes"),
-    (WeisfeilerLehman(), [nx.path_graph(3)] * 3, r"kernel WeisfeilerLehman\(\) all 3 observ"),
-    (WeisfeilerLehman(), ATOMS, r"attribute 'label' \(there is 'atom'\); name one as node_label"),
-    (WeisfeilerLehman(node_label="atom"), PATHS, "no node of v has the attribute 'atom'"),
-    (WeisfeilerLehman(), LABELLED, "observation 1 of v has no node labels and others have; label"),
-    (WeisfeilerLehman(edge_label="bond"), PATHS, r"no attribute 'bond' on the edge \(0, 1\)"),
-    (Images(), PAIRS[0], r"shape \(3, 2, 2, 2, 2\) and type float64"),
-    (Images(), PAIRS[1], r"shape \(3, 0, 2\)"),
-    (Images(), PAIRS[2], r"two sides that may be channels; pass Images\(layout="),
-    (Images(), PAIRS[3], "no sides that may be channels"),
-    (
-        Images(),
-        [np.zeros((2, 2)), np.zeros((3, 2))],
-        r"v differ, from \(2, 2\) to \(3",
-    ),
-    (LogRank(), Survival([1, 2], [0, 0]), "no events: all 2 times are"),
-    # Functions of the user.
-    (lambda a, b: a[:, :1], X, r"kernel function for v returned shape \(7, 1\) for 7 and 7 rows"),
-    (lambda a, b: np.nan * a @ b.T, X, "returned NaN or infinite values; return finite"),
-    (lambda a, b: a @ b.T + a[:, :1], X, "function for v is not symmetric"),
-    (lambda a, b: 1j * a @ b.T, X, "returned values of type complex128; return real"),
-    (lambda a, b: {}[len(a)], X, "kernel function for v failed: 7"),
-    (Embedding(lambda batch: 1 / 0), X, r"the embedding failed: division by zero"),
-    (Embedding(lambda batch: np.zeros((1, 3))), X, r"shape \(1, 3\) for a batch of 7 observations"),
-    (Embedding(lambda batch: 1.0), X, r"returned shape \(\)"),
-    (Embedding(lambda batch: np.zeros((7, 0))), X, r"returned shape \(7, 0\)"),
-    (Embedding(lambda b: b[:, : len(b)], 2), X, "vectors of the embedding differ, from 1 to 2"),
-    (Embedding(lambda batch: [[np.nan]] * 7), X, "turned v into NaN .*: 7 NaN in rows 0, 1, 2"),
-    (Embedding(lambda batch: np.ones((7, 2))), X, "all 7 observations of v look the same"),
-]
-# Kernel, data, and the words of the TypeError.
-TYPES = [
-    (
-        Gaussian(),
-        ["a", "b"],
-        "kernel Gaussian cannot be used for v, which contains labels .*; it t",
-    ),
-    (Gaussian, X, r"kernel=Gaussian is a class; pass Gaussian\(\)"),
-    (3, X, "kernel for v is of type int; pass a name"),
-    (Delta(), FRAME, r"v has numbers next to labels; pass Gaussian\(\) \* Delta"),
-    (Standardized(), list("abab"), "which contains labels"),
-    (
-        Columns({("age", "sex"): "auto"}, others="drop"),
-        FRAME,
-        "'sex' contains labels; give it a ker",
-    ),
-    (Columns({"sex": Gaussian()}, others="drop"), FRAME, "kernel Gaussian cannot be used for sex"),
-    (Columns({"age": "auto"}), np.eye(4), "v has no column names; pass a data frame"),
-    (Columns({"age": 3}, others="drop"), FRAME, "kernel for age is"),
-    (Columns({"sex": "delta"}), FRAME["sex"], "kernel Columns cannot be used for v.*takes columns"),
-    (Ordered(), ["a", "b"], "v has no order; pass Ordered"),
-    (Bags(), [["a"], ["b", "c"]], "not numbers"),
-    (Angles("degrees"), ["N", "S"], "which contains labels"),
-    (TimeSeries(), [[1.0], "ab", [2.0]], "observation 1 of v is of type str; pass a sequence of"),
-    (TimeSeries(), [[1.0], ["ab", "c"], [2.0]], "observation 1 of v has values that are not num"),
-    (TimeSeries(), ["a", "b"], "it takes numbers, other objects"),
-    (Spectrum(), ["abc", 3, "abd"], "observation 1 of v is of type int; kernel Spectrum takes str"),
-    (Spectrum(), np.arange(5.0), "numbers; it takes labels"),
-    (Spectrum(1, reverse_complement=True), [["A", "C"], ["G"]], "tokens; leave reverse_complement"),
-    (EditDistance(), [1.5, "a"], "observation 0 of v is of type float; kernel EditDistance takes"),
-    (Text(), ["good dog", None, 7, "cat"], "observation 1 of v is of type NoneType; kernel Text"),
-    (Text(), np.arange(4.0), "v, which contains numbers; it takes"),
-    (
-        Jaccard(),
-        [{1}, "ab", {2}],
-        "observation 1 of v is of type str; kernel Jaccard takes sets, on",
-    ),
-    (Jaccard(), [[[1]], [[2], [3]]], "of v must be strings, numbers or tuples: .*list"),
-    (Jaccard(), ["a", "b", "a"], "v contains single labels"),
-    (Jaccard(), pd.DataFrame({"a": ["x", "y"], "b": [0, 1]}), "labels next to numbers"),
-    (MinMax(), [{"a": 1}, {2}], "takes mappings from element to"),
-    (*graphs(WAYS), r"is directed; pass .*directed=True"),
-    (*graphs("graph"), "observation 1 of v is of type str; pass networkx"),
-    (WeisfeilerLehman(directed=True), [WAYS, *PATHS], r"is undirected; pass .*directed=False"),
-    (LogRank(), [{1}, {2}], r"is of type set; kernel LogRank takes lifetimes as in Survival\(time"),
-]
-
-
-@pytest.mark.parametrize(
-    ("kernel", "data", "error", "words"),
-    [(*case[:2], ValueError, case[2]) for case in VALUES]
-    + [(*case[:2], TypeError, case[2]) for case in TYPES],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-def test_data_that_a_kernel_cannot_take_are_refused(kernel, data, error, words):
+def fit(spec, data):
     variable = read_variable(data, "v")
-    with pytest.raises(error, match=words):
-        as_kernel(kernel, variable).fit(variable)(slice(None), slice(None))
+    return as_kernel(spec, variable).fit(variable)(slice(None), slice(None))
+
+
+# A call, and what the ValueError or the TypeError says. Three dots stand for anything.
+VALUES = r"""
+fit(Gaussian(1e-60), np.arange(9.0)) -> every kernel value is 0 or 1; pass one nearer
+fit(Distance() * Gaussian(), X) -> is not a kernel; multiply by Laplace
+fit(Columns({"age": Distance(), "size": Gaussian()}, others="drop"), FRAME) -> is not a kernel
+fit(Precomputed(np.eye(3)), X) -> matrix for v has 3 rows for 7 observations; pass one row and
+fit(Precomputed(np.ones((7, 7))), X) -> constant off its diagonal; leave it out
+fit("chi2", [[1.0], [-1.0], [0.0]]) -> v has the value -1; kernel 'chi2' takes 0 or more
+fit("laplacain", X) -> `kernel='laplacain'` is not known (did you mean 'laplac
+fit(Columns({"agee": "auto"}), FRAME) -> names 'agee', which is not a column (did you mean 'ag
+fit(Columns({"age": "auto"}), FRAME) -> no kernel for 'size', 'sex' of v; name one, or pass oth
+fit(Columns({"one": "auto"}), pd.DataFrame({"one": np.ones(5)})) -> one is constant
+fit(Composition(), [[1.0, 0.0], [1.0, 2.0]]) -> 1 zeros, … Composition
+fit(Composition(), [[1.0, -1.0], [1.0, 2.0]]) -> has the value -1; kernel Composition
+fit(Composition(), [1.0, 2.0]) -> one column; a composition has two
+fit(Genotypes(), [[0.5, 1], [1, 2]]) -> v has 0.5; Genotypes takes 0, 1, 2
+fit(Genotypes([1.0]), COUNTS % 3) -> shape (1,); pass one
+fit(Ordered(["a"]), ["a", "b"]) -> has 'b', not in the order
+fit(Bags(), [np.zeros((2, 2)), np.zeros((2, 3))]) -> vector of v differ, from 2 to 3; make
+fit(Bags(), [[], [1.0]]) -> has shape (0,); pass a sequence
+fit(Bags(), [[1.0], [np.nan, 1.0]]) -> NaN or infinite
+fit(Periodic(7), np.arange(5.0) * 7) -> all 5 observations of v look the same
+fit(Angles("vectors"), X[:, 0]) -> v has one column; for angles
+fit(Angles("vectors"), [[1.0, 1.0], [0.0, 0.0], [2.0, 1.0]]) -> row 1 of v is the zero vector
+fit(Haversine(), X[:, 0]) -> v has 1 columns; pass latitude
+fit(Haversine(), [[100.0, 2.0], [1.0, 2.0]]) -> latitudes up to 100
+fit(Haversine(), [[1.0, 2.0], [1.0, 400.0]]) -> longitudes up to 400
+fit(Haversine(), PLACES[:, ::-1]) -> latitudes up to 151
+fit(Haversine(), TURNED) -> v has longitude first; pass latitude, then
+fit(Haversine(), [[1.0, 2.0]] * 3) -> v is constant
+fit(TimeSeries(), [[1.0, 2.0], [], [3.0]]) -> observation 1 of v has shape (0,); pass a seq
+fit(TimeSeries(), [[1.0], [1.0, np.nan], [2.0]]) -> observation 1 of v has NaN or infinite values
+fit(TimeSeries(), [np.ones((3, 2)), np.ones((3, 1))]) -> numbers per time of v differ, from 1 to 2
+fit(TimeSeries(), np.ones((3, 2, 2, 2))) -> observation 0 of v has shape (2, 2, 2)
+fit(TimeSeries(), np.ones((4, 3))) -> all 4 series of v are the same
+fit(TimeSeries(), [[1.0], [1.0, 1.0], [1.0]]) -> distances that the median bandwidth is taken of
+fit(Spectrum(2), ["ab", "", ""]) -> an empty string in rows 1, 2
+fit(Spectrum(3), ["abc", "ab"]) -> shorter than k=3 in row 1
+fit(Spectrum(2), [b"ACCA", b"AC\xff", b"GA"]) -> observation 1 of v is bytes that are not UTF-8
+fit(Spectrum(2), ["aba", "aba"]) -> all 2 observations of v look
+fit(Spectrum(2, reverse_complement=True), ["ACG", "AXG"]) -> 'X', which is not a nucleotide
+fit(EditDistance(), ["a", "a"]) -> v is constant
+fit(Text(), ["good dog", "", "cat"]) -> an empty string in row 1
+fit(Text(), ["good dog", "12 3", "cat"]) -> a text without words in row 1; fill in or leave out
+fit(Text("sv"), ["samma ord"] * 3 + ["ord"]) -> 'sv' documents: every stem … more than 50% of
+fit(Text(max_document_frequency=1), ["ox"] * 4) -> look the same
+fit(Text(kernel="gausian"), ["an ox", "a cow", "one ox"]) -> did you mean 'gaussian'
+fit(Jaccard(), COUNTS) -> other than 0 and 1; … use MinMax()
+fit(Jaccard(), [[1, 2], [2, 3]]) -> pass [set(row) for row in rows]
+fit(Jaccard(), [{1}, {1}, {1}]) -> v is constant
+fit(MinMax(), COUNTS - 1) -> has the value -1; kernel MinMax
+fit(MinMax(), [{"a": 1}, {"a": np.nan}]) -> NaN or infinite
+fit(MinMax(), [{"a": 1}, {"a": 1}]) -> v is constant
+fit(*graphs(nx.Graph())) -> observation 1 of v is a graph without nodes; leave it out
+fit(*graphs(([], []))) -> observation 1 of v is a graph without nodes
+fit(*graphs(([0, 1], [(0, 2)]))) -> has the edge (0, 2); pass pairs of its no
+fit(*graphs(([0, 1], [(0, 1, 1)]))) -> has the edge (0, 1, 1)
+fit(*graphs(([0, 1], [7]))) -> has the edge 7
+fit(*graphs(([0, 0], []))) -> names a node twice
+fit(*graphs(([0, 1], [], ["a"]))) -> has 1 labels for 2 nodes; label each
+fit(*graphs(([0, 1], [], {0: "a"}))) -> no label for node 1
+fit(*graphs(HALF)) -> 'label' on 1 of 3 nodes
+fit(WeisfeilerLehman(), [nx.path_graph(3)] * 3) -> kernel WeisfeilerLehman() all 3 observ
+fit(WeisfeilerLehman(), ATOMS) -> attribute 'label' (there is 'atom'); name one as node_label
+fit(WeisfeilerLehman(node_label="atom"), PATHS) -> no node of v has the attribute 'atom'
+fit(WeisfeilerLehman(), LABELLED) -> observation 1 of v has no node labels and others have; label
+fit(WeisfeilerLehman(edge_label="bond"), PATHS) -> no attribute 'bond' on the edge (0, 1)
+fit(Images(), PAIRS[0]) -> shape (3, 2, 2, 2, 2) and type float64
+fit(Images(), PAIRS[1]) -> shape (3, 0, 2)
+fit(Images(), PAIRS[2]) -> two sides that may be channels; pass Images(layout=
+fit(Images(), PAIRS[3]) -> no sides that may be channels
+fit(Images(), [np.zeros((2, 2)), np.zeros((3, 2))]) -> v differ, from (2, 2) to (3
+fit(LogRank(), Survival([1, 2], [0, 0])) -> no events: all 2 times are
+fit(lambda a, b: a[:, :1], X) -> kernel function for v returned shape (7, 1) for 7 and 7 rows
+fit(lambda a, b: np.nan * a @ b.T, X) -> returned NaN or infinite values; return finite
+fit(lambda a, b: a @ b.T + a[:, :1], X) -> function for v is not symmetric
+fit(lambda a, b: 1j * a @ b.T, X) -> returned values of type complex128; return real
+fit(lambda a, b: {}[len(a)], X) -> kernel function for v failed: 7
+fit(Embedding(lambda batch: 1 / 0), X) -> the embedding failed: division by zero
+fit(Embedding(lambda batch: np.zeros((1, 3))), X) -> shape (1, 3) for a batch of 7 observations
+fit(Embedding(lambda batch: 1.0), X) -> returned shape ()
+fit(Embedding(lambda batch: np.zeros((7, 0))), X) -> returned shape (7, 0)
+fit(Embedding(lambda b: b[:, : len(b)], 2), X) -> vectors of the embedding differ, from 1 to 2
+fit(Embedding(lambda batch: [[np.nan]] * 7), X) -> turned v into NaN … : 7 NaN in rows 0, 1, 2
+fit(Embedding(lambda batch: np.ones((7, 2))), X) -> all 7 observations of v look the same
+Gaussians(factors=()) -> `factors=()`; pass a tuple of positive
+Gaussians(factors=(1.0, -1.0)) -> `factors=-1.0`; pass a positive n
+Gaussians("largest") -> is not known; pass one of
+Agreement(1.0) -> pass a number from 0 to below 1
+Agreement("half") -> pass a number from 0 to below 1
+Columns({"a": "auto"}, combine="times") -> combine='times'
+Columns({"a": "auto"}, others="keep") -> others='keep'
+Composition(zero=-1) -> zero=-1
+Bags(-1.0) -> bandwidth=-1
+Periodic(0) -> `period=0`; pass a positive number
+Periodic(24, bandwidth=0) -> bandwidth=0
+Angles("degree") -> `unit='degree'` … did you mean 'degrees'
+Angles("radians", factor=-1) -> factor=-1
+Haversine(bandwidth=-5) -> bandwidth=-5
+Spectrum(0) -> `k=0`; pass a whole number, at least 1
+Spectrum((3, 2)) -> `k=2`; pass a whole number, at least 3
+Spectrum((1, 2, 3)) -> `k=(1, 2, 3)`; pass a whole number, or
+EditDistance("mean") -> `bandwidth='mean'` is not known
+Text("englsh") -> 'englsh', … (did you mean 'english'?); pass None
+Text("xx") -> language is 'xx', for which there is no stemmer; pass
+Text(max_document_frequency=2) -> `max_document_frequency=2`; pass a
+WeisfeilerLehman(-1) -> `h=-1`; pass a whole number, at least 0
+Images(0) -> `max_side=0`; pass a whole number, at least 1
+Images(layout="CHW") -> `layout='CHW'` is not known
+Embedding(len, batch_size=0) -> batch_size=0
+Survival([1, 2], [1]) -> time has 2 entries and event 1
+Survival([1, -2], [1, 0]) -> time is -2 in row 1; pass times since
+Survival([1, 2], [1, 2]) -> values are 1, 2 … `event_value=2`
+Survival([1, 2], ["A", 1]) -> event is 'A' in row 0, which can be
+LogRank(0) -> width=0
+check_kernel(Delta(), "aabb", n_sample=3) -> n_sample=3
+Gaussian()(X, X[:, :2]) -> X has 3 columns and Y 2; pass the same
+Gaussian()([1.0, np.nan]) -> X has 1 NaN … fill in
+Precomputed(np.eye(7))(X, X) -> has no values of other observations
+Precomputed(np.eye(3))(X) -> has 3 rows for 7 observations
+Precomputed(1.0 - np.eye(3)) -> distances; … pass Precomputed(-D)
+"""
+TYPES = r"""
+fit(Gaussian(), ["a", "b"]) -> kernel Gaussian cannot be used for v, which contains labels … ; it t
+fit(Gaussian, X) -> kernel=Gaussian is a class; pass Gaussian()
+fit(3, X) -> kernel for v is of type int; pass a name
+fit(Delta(), FRAME) -> v has numbers next to labels; pass Gaussian() * Delta
+fit(Standardized(), list("abab")) -> which contains labels
+fit(Columns({("age", "sex"): "auto"}, others="drop"), FRAME) -> 'sex' contains labels; give it a ker
+fit(Columns({"sex": Gaussian()}, others="drop"), FRAME) -> kernel Gaussian cannot be used for sex
+fit(Columns({"age": "auto"}), np.eye(4)) -> v has no column names; pass a data frame
+fit(Columns({"age": 3}, others="drop"), FRAME) -> kernel for age is
+fit(Columns({"sex": "delta"}), FRAME["sex"]) -> kernel Columns cannot be used for v … takes columns
+fit(Ordered(), ["a", "b"]) -> v has no order; pass Ordered
+fit(Bags(), [["a"], ["b", "c"]]) -> not numbers
+fit(Angles("degrees"), ["N", "S"]) -> which contains labels
+fit(TimeSeries(), [[1.0], "ab", [2.0]]) -> observation 1 of v is of type str; pass a sequence of
+fit(TimeSeries(), [[1.0], ["ab", "c"], [2.0]]) -> observation 1 of v has values that are not num
+fit(TimeSeries(), ["a", "b"]) -> it takes numbers, other objects
+fit(Spectrum(), ["abc", 3, "abd"]) -> observation 1 of v is of type int; kernel Spectrum takes str
+fit(Spectrum(), np.arange(5.0)) -> numbers; it takes labels
+fit(Spectrum(1, reverse_complement=True), [["A", "C"], ["G"]]) -> tokens; leave reverse_complement
+fit(EditDistance(), [1.5, "a"]) -> observation 0 of v is of type float; kernel EditDistance takes
+fit(Text(), ["good dog", None, 7, "cat"]) -> observation 1 of v is of type NoneType; kernel Text
+fit(Text(), np.arange(4.0)) -> v, which contains numbers; it takes
+fit(Jaccard(), [{1}, "ab", {2}]) -> observation 1 of v is of type str; kernel Jaccard takes sets, on
+fit(Jaccard(), [[[1]], [[2], [3]]]) -> of v must be strings, numbers or tuples: … list
+fit(Jaccard(), ["a", "b", "a"]) -> v contains single labels
+fit(Jaccard(), pd.DataFrame({"a": ["x", "y"], "b": [0, 1]})) -> labels next to numbers
+fit(MinMax(), [{"a": 1}, {2}]) -> takes mappings from element to
+fit(*graphs(WAYS)) -> is directed; pass … directed=True
+fit(*graphs("graph")) -> observation 1 of v is of type str; pass networkx
+fit(WeisfeilerLehman(directed=True), [WAYS, *PATHS]) -> is undirected; pass … directed=False
+fit(LogRank(), [{1}, {2}]) -> is of type set; kernel LogRank takes lifetimes as in Survival(time
+Gaussian() + 1 -> unsupported
+Gaussian() * "delta" -> multiply
+Columns({}) -> kernels must name at least one column
+Columns([Gaussian()]) -> kernels must name at least one column
+Periodic("day") -> `period='day'`; pass a positive number
+Spectrum(1.5) -> `k=1.5`; pass a whole number
+Spectrum(True) -> k=True
+Embedding("network") -> function is of type str; pass a function of a
+Delta()(X, ["a"]) -> X contains numbers and Y labels
+"""
 
 
 @pytest.mark.parametrize(
-    ("make", "error", "words"),
-    [
-        (lambda: Gaussians(factors=()), ValueError, r"`factors=\(\)`; pass a tuple of positive"),
-        (lambda: Gaussians(factors=(1.0, -1.0)), ValueError, "`factors=-1.0`; pass a positive n"),
-        (lambda: Gaussians("largest"), ValueError, "is not known; pass one of"),
-        (lambda: Gaussian() + 1, TypeError, "unsupported"),
-        (lambda: Gaussian() * "delta", TypeError, "unsupported|multiply"),
-        (lambda: Agreement(1.0), ValueError, "pass a number from 0 to below 1"),
-        (lambda: Agreement("half"), ValueError, "pass a number from 0 to below 1"),
-        (lambda: Columns({}), TypeError, "kernels must name at least one column"),
-        (lambda: Columns([Gaussian()]), TypeError, "kernels must name at least one column"),
-        (lambda: Columns({"a": "auto"}, combine="times"), ValueError, "combine='times'"),
-        (lambda: Columns({"a": "auto"}, others="keep"), ValueError, "others='keep'"),
-        (lambda: Composition(zero=-1), ValueError, "zero=-1"),
-        (lambda: Bags(-1.0), ValueError, "bandwidth=-1"),
-        (lambda: Periodic(0), ValueError, "`period=0`; pass a positive number"),
-        (lambda: Periodic("day"), TypeError, "`period='day'`; pass a positive number"),
-        (lambda: Periodic(24, bandwidth=0), ValueError, "bandwidth=0"),
-        (lambda: Angles("degree"), ValueError, r"`unit='degree'` .*did you mean 'degrees'"),
-        (lambda: Angles("radians", factor=-1), ValueError, "factor=-1"),
-        (lambda: Haversine(bandwidth=-5), ValueError, "bandwidth=-5"),
-        (lambda: Spectrum(0), ValueError, "`k=0`; pass a whole number, at least 1"),
-        (lambda: Spectrum(1.5), TypeError, "`k=1.5`; pass a whole number"),
-        (lambda: Spectrum(True), TypeError, "k=True"),
-        (lambda: Spectrum((3, 2)), ValueError, "`k=2`; pass a whole number, at least 3"),
-        (lambda: Spectrum((1, 2, 3)), ValueError, r"`k=\(1, 2, 3\)`; pass a whole number, or"),
-        (lambda: EditDistance("mean"), ValueError, "`bandwidth='mean'` is not known"),
-        (
-            lambda: Text("englsh"),
-            ValueError,
-            r"'englsh', .*\(did you mean 'english'\?\); pass None",
-        ),
-        (lambda: Text("xx"), ValueError, "language is 'xx', for which there is no stemmer; pass"),
-        (lambda: Text(max_document_frequency=2), ValueError, "`max_document_frequency=2`; pass a"),
-        (lambda: WeisfeilerLehman(-1), ValueError, "`h=-1`; pass a whole number, at least 0"),
-        (lambda: Images(0), ValueError, "`max_side=0`; pass a whole number, at least 1"),
-        (lambda: Images(layout="CHW"), ValueError, "`layout='CHW'` is not known"),
-        (lambda: Embedding("network"), TypeError, "function is of type str; pass a function of a"),
-        (lambda: Embedding(len, batch_size=0), ValueError, "batch_size=0"),
-        (lambda: Survival([1, 2], [1]), ValueError, "time has 2 entries and event 1"),
-        (lambda: Survival([1, -2], [1, 0]), ValueError, "time is -2 in row 1; pass times since"),
-        (lambda: Survival([1, 2], [1, 2]), ValueError, "values are 1, 2.*`event_value=2`"),
-        (lambda: Survival([1, 2], ["A", 1]), ValueError, "event is .A. in row 0, which can be"),
-        (lambda: LogRank(0), ValueError, "width=0"),
-        (
-            lambda: rk.check_kernel(Delta(), "aabb", n_sample=3),
-            ValueError,
-            "n_sample=3",
-        ),
-        (lambda: Gaussian()(X, X[:, :2]), ValueError, "X has 3 columns and Y 2; pass the same"),
-        (lambda: Delta()(X, ["a"]), TypeError, "X contains numbers and Y labels"),
-        (lambda: Gaussian()([1.0, np.nan]), ValueError, "X has 1 NaN .* fill in"),
-        (lambda: Precomputed(np.eye(7))(X, X), ValueError, "has no values of other observations"),
-        (lambda: Precomputed(np.eye(3))(X), ValueError, "has 3 rows for 7 observations"),
-        (lambda: Precomputed(1.0 - np.eye(3)), ValueError, r"distances; .* pass Precomputed\(-D\)"),
-    ],
+    ("line", "error"),
+    [(line, ValueError) for line in VALUES.strip().splitlines()]
+    + [(line, TypeError) for line in TYPES.strip().splitlines()],
 )
-def test_arguments_that_make_no_kernel_are_refused(make, error, words):
-    with pytest.raises(error, match=words):
-        make()
+def test_what_a_kernel_cannot_take_is_refused_in_words(line, error):
+    call, words = line.split(" -> ")
+    with pytest.raises(error, match=".*".join(map(re.escape, words.split(" … ")))):
+        called(call, globals())
 
 
 @pytest.mark.parametrize(
@@ -307,9 +250,8 @@ def test_arguments_that_make_no_kernel_are_refused(make, error, words):
 )
 def test_without_its_package_a_kernel_names_the_extra(kernel, data, module, words, monkeypatch):
     monkeypatch.setitem(sys.modules, module, None)
-    variable = read_variable(data, "v")
     with pytest.raises(ImportError, match=words):
-        as_kernel(kernel, variable).fit(variable)(slice(None), slice(None))
+        fit(kernel, data)
 
 
 @pytest.mark.parametrize("engine", ["dense", "tiled", "blocks", "auto"])
