@@ -34,6 +34,9 @@ def test_the_three_alternatives_agree_with_the_law_of_the_statistic(data, varian
     assert results["less"].pvalue == pytest.approx(law.cdf(z))
     assert results["two-sided"].pvalue == pytest.approx(2 * law.sf(abs(z)))
     assert results["greater"].log10_pvalue == pytest.approx(np.log10(law.sf(z)))
+    x, y, other = data
+    turned = reldep.compare(x, other, y, alternative="less", variance=variance)
+    assert turned.power(200) == pytest.approx(results["greater"].power(200))
 
 
 def test_the_published_split_takes_the_halves_in_the_order_given(data):

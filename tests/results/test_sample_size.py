@@ -24,7 +24,8 @@ def test_the_power_planned_is_the_power_had(method, n):
         reldep.paper_test(*data(n, seed), kernel=KERNEL, method=method).pvalue < 0.05
         for seed in range(200)
     ]
-    planned = pilot.power(n)
+    planned, needed = pilot.power(n), pilot.sample_size(0.9)
+    assert pilot.power(needed) >= 0.9 > pilot.power(needed - 1)
     assert 0.2 < planned < 0.95
     # Three binomial deviations of 200 draws, and what the pilot itself does not know.
     assert np.mean(rejected) == pytest.approx(planned, abs=3 * np.sqrt(0.25 / 200) + 0.05)
