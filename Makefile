@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test coverage lint types imports check docs benchmarks calibration reproduce clean \
+.PHONY: help demo test coverage lint types imports check docs benchmarks calibration levels reproduce clean \
         loops attack repository dist installed sdist lowest container release-check
 
 help:  ## list the targets
@@ -67,6 +67,9 @@ reproduce: $(VENV)/.dev  ## the paper's figures and tables at full size; writes 
 
 calibration: $(VENV)/.bench  ## level, coverage and power by simulation; writes docs/calibration.md
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/calibration.py
+
+levels: $(VENV)/.dev  ## levels of a handful of tests next to the published ones: 20 seconds
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/calibration.py --levels
 
 check: test lint types imports  ## everything that must be green
 

@@ -5,6 +5,7 @@
     python benchmarks/calibration.py --only series         # one table
     python benchmarks/calibration.py --again "rows/8% diseased"  # cells that begin so, again
     python benchmarks/calibration.py --smoke               # two samples of every cell, not kept
+    python benchmarks/calibration.py --levels              # some levels next to the published ones
 
 All but many small samples is asked through the public names, as users do. Counts of each cell go to
 ``benchmarks/results/calibration.csv``, so that a run that was stopped goes on where it was; seeds
@@ -15,6 +16,8 @@ are fixed by the name of the cell. The pages are ``docs/calibration.md`` and the
 from __future__ import annotations
 
 import argparse
+import math
+import sys
 import warnings
 from collections import Counter
 from dataclasses import dataclass
@@ -247,6 +250,33 @@ TABLES = {
 }
 
 
+# Cells of every kind of rows that are counted again in every build.
+CHECKED = (
+    *("rows/linear/50", "rows/two clumps/100", "rows/6% rare rows/50", "worlds/mice/50"),
+    *("series/AR(0.8) */80", "clusters/ICC 0.5/20 × 5"),
+)
+
+
+def wrong_levels() -> list[str]:
+    """Return the checked cells whose level is not the published one.
+
+    Seeds are fixed, so that the samples are the same: counts that differ by more than one binomial
+    standard error come from the program.
+    """
+    published, wrong = stored(), []
+    for cell in (*rows_cells(), *dependent_cells()):
+        if cell.name not in CHECKED:
+            continue
+        n = published[cell.name]["samples"]
+        counts = cell.run(int(n)), published[cell.name]
+        events = ("rejected",) if "rejected" in counts[1] else ("upper", "lower")
+        now, before = (sum(found[event] for event in events) for found in counts)
+        print(f"{cell.name}: {now / n:.3f}, published {before / n:.3f}", flush=True)
+        if abs(now - before) > math.sqrt(before * (1 - before / n)):
+            wrong.append(cell.name)
+    return wrong
+
+
 def main() -> None:
     """Run what is missing, and write the pages."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -254,8 +284,12 @@ def main() -> None:
     parser.add_argument("--again", default=None, help="forget cells whose names begin so")
     parser.add_argument("--page", action="store_true", help="only write the pages")
     parser.add_argument("--smoke", action="store_true", help="two samples of every cell")
+    parser.add_argument("--levels", action="store_true", help="check some levels, not kept")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
+    if options.levels:
+        wrong = wrong_levels()
+        sys.exit(f"not the published level: {', '.join(wrong)}" if wrong else 0)
     if options.again is not None:
         store({n: own for n, own in stored().items() if not n.startswith(options.again)})
     for table, cells in TABLES.items():
