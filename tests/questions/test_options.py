@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import pydoc
 
 import numpy as np
@@ -90,11 +91,10 @@ def test_plain_values_are_written_as_code(value, text):
 def test_a_form_makes_the_same_call_as_a_command_line():
     typed = {"source": ["x"], "targets": ["y", "b=z,w"], "max_lag": None, "missing": "raise"}
     filled = {"source": "x", "targets": "y\nb=z,w", "max_lag": ""}
-    calls = [
-        Request.from_words(question="rank", files=("t.csv",), words=words).call()
-        for words in (typed, filled)
-    ]
-    assert calls[0] == calls[1] == "reldep.rank('x', ['y', 'b=z,w'], data='t.csv')"
+    for words in (typed, filled):
+        request = Request.from_words(question="rank", files=("t.csv",), words=words)
+        assert request.call() == "reldep.rank('x', ['y', 'b=z,w'], data='t.csv')"
+        assert Request.from_dict(json.loads(json.dumps(request.to_dict()))) == request
 
 
 @pytest.mark.parametrize("question", SENTENCES)

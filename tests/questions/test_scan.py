@@ -65,8 +65,10 @@ def test_targets_may_be_labels_and_blocks_and_sources_too():
         np.testing.assert_allclose(row["pvalue"], one.pvalue, rtol=1e-10)
 
 
-def test_fdr_is_that_of_benjamini_and_hochberg():
-    frame = reldep.scan(*data()).to_frame()
+@pytest.mark.parametrize("adjust", ["single-step", "holm"])
+def test_fdr_is_that_of_benjamini_and_hochberg_and_adjusted_pvalues_are_larger(adjust):
+    frame = reldep.scan(*data(), adjust=adjust).to_frame()
+    assert (frame["adjusted_pvalue"] >= frame["pvalue"]).all()
     np.testing.assert_allclose(frame["fdr"], false_discovery_control(frame["pvalue"].to_numpy()))
 
 
