@@ -14,6 +14,7 @@ estimate of a small group. Groups are compared by this quasi-likelihood.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -105,8 +106,15 @@ class GroupDifferences:
             critical = critical_value(self.maxima, confidence_level)
         else:
             critical = -float(scipy.special.ndtri(0.5 - confidence_level / 2))
-        low, high = self.pairs.intervals(critical)
+        if critical not in self._limits:
+            self._limits[critical] = self.pairs.intervals(critical)
+        low, high = self._limits[critical]
         return self.unit * low, self.unit * high
+
+    @cached_property
+    def _limits(self) -> dict[float, tuple[FloatArray, FloatArray]]:
+        """Intervals by critical value: the sentence and the table of an answer have the same."""
+        return {}
 
 
 @dataclass(frozen=True, eq=False)
