@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 
 import networkx as nx
@@ -12,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import reldep
-from calls import called
+from calls import refused
 from reldep.data.objects import read_variable
 from reldep.kernels import (
     Distance,
@@ -222,15 +221,10 @@ Delta()(X, ["a"]) -> X contains numbers and Y labels
 """
 
 
-@pytest.mark.parametrize(
-    ("line", "error"),
-    [(line, ValueError) for line in VALUES.strip().splitlines()]
-    + [(line, TypeError) for line in TYPES.strip().splitlines()],
-)
-def test_what_a_kernel_cannot_take_is_refused_in_words(line, error):
-    call, words = line.split(" -> ")
-    with pytest.raises(error, match=".*".join(map(re.escape, words.split(" … ")))):
-        called(call, globals())
+@pytest.mark.parametrize("line", [*VALUES.strip().splitlines(), *TYPES.strip().splitlines()])
+def test_what_a_kernel_cannot_take_is_refused_in_words(line):
+    # The words of TypeErrors have no room for their kind.
+    refused(line.replace("-> ", "-> TypeError: ") if line in TYPES else line, globals())
 
 
 @pytest.mark.parametrize(
