@@ -16,7 +16,6 @@ from reldep.data.selectors import ColumnType
 from reldep.files.anndata import read_annotated
 from reldep.files.byte_sources import open_source
 from reldep.files.read import completed
-from reldep.files.wide_columns import WideColumns
 
 h5py = pytest.importorskip("h5py")
 
@@ -80,12 +79,6 @@ def test_a_matrix_too_large_to_be_held_is_read_by_rows(tmp_path):
     table = read_annotated(source, completed({}), most_held=10_000)
     frame = table.read(table.select("@genes"))
     np.testing.assert_array_equal(frame.to_numpy(), matrix)
-
-
-def test_labels_that_look_like_numbers_stay_labels(tmp_path):
-    path = write(tmp_path / "cells.h5ad", counts(), obs())
-    result = reldep.dependence("cluster", "gene3", data=path)
-    assert "delta" in str(result.provenance.kernels["cluster"]["kernel"]).lower()
 
 
 class AnnData:
@@ -160,15 +153,6 @@ def test_what_is_no_such_file_is_refused_in_words(tmp_path):
         reldep.read(path)
     with pytest.raises(ValueError, match=r"`layer='twise'`: no such layer.*'twice'"):
         reldep.read(CELLS, layer="twise")
-
-
-def test_columns_of_a_wide_table_are_read_in_blocks():
-    matrix = counts().astype(float)
-    names = [f"gene{i}" for i in range(300)]
-    table = reldep.read(pl.DataFrame(matrix, schema=names))
-    columns = WideColumns(names, table, read_bytes=8 * 40 * 25)
-    read = [columns.read(start, start + 10) for start in range(0, 300, 10)]
-    np.testing.assert_array_equal(np.hstack([one.values for some in read for one in some]), matrix)
 
 
 def test_a_scan_of_a_wide_file_is_that_of_the_arrays(tmp_path):

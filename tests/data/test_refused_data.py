@@ -25,6 +25,7 @@ SIZES = {"size": [*"sml"], "C14": [1.0, 2.0, 3.0], "C16": [1.0, 2.0, 4.0]}
 STATED = "a,day,u,amb\n1.5,2024-01-31,1 mg,1/2/2024\n2.5,2024-02-01,2 kg,2/3/2024\n"
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(100)
 PACKED = gzip.compress(b"a,b\n1,2\n" * 99, mtime=0)
+AGES = 'note,age\n"two\nlines",31\nb,unknown\nc,45\nd,\n'
 PATIENTS = "days,died,x\n1,0,3\n2,1,4\n"
 
 
@@ -34,8 +35,13 @@ def text(content, name="x.csv", take="@all", **options):
     reldep.read(name, **options).take(take)
 
 
-def sheet(*rows):
-    text(spreadsheets.sheets(data=rows), "x.xlsx")
+def sheet(*rows, **options):
+    text(spreadsheets.sheets(data=rows), "x.xlsx", **options)
+
+
+def rds(data):
+    pytest.importorskip("rdata").write_rds("x.rds", data)
+    reldep.read("x.rds")
 
 
 def npz(**arrays):
@@ -55,10 +61,10 @@ def half(ending):
     text(made.getvalue()[: len(made.getvalue()) // 2], f"x.{ending}")
 
 
-def joined(first, second, join="id"):
+def joined(first, second, join="id", take="@all"):
     Path("a.csv").write_text(first)
     Path("b.csv").write_text(second)
-    reldep.read(["a.csv", "b.csv"], join=join)
+    reldep.read(["a.csv", "b.csv"], join=join).take(take)
 
 
 def frame(data, take="@all", **options):
@@ -98,6 +104,10 @@ text(PACKED[:-12]) -> x.csv is a damaged gzip file
 text(gzip.compress(b'\x89PNG\0')) -> x.csv is not a delimited text file
 text(b'a,b\n' + b'1,x\n' * 1_500_000 + b'2,\xe9\n') -> line 1500002 of x.csv is not UTF-8 text
 text('day,i\n2024-01-31,1\n2024-02-01,2\nno,3\n') -> holds dates and words: 'no' (line 4)
+text(AGES, take='age') -> x.csv: column 'age' holds numbers and words: 'unknown' (line 4). Write
+text(AGES, where='age > 40') -> name it in `categories`. Or leave a column out with '!age'
+text('a;b\n1.234;2,5\n2.345;3,5\n', take='a', numbers='a') -> decimal mark or a thousands
+text('patient,x\np1,1\n', id='patiant') -> no column 'patiant' in x.csv; nearest: 'patient'
 text(STATED, take='day', numbers='day') -> has no numbers: '2024-01-31' (line 2)
 text(STATED, take='a', date_columns='a') -> has no dates: '1.5' (line 2)
 text(STATED, take='u', numbers='u') -> has different units
@@ -128,6 +138,9 @@ sheet() -> x.xlsx is empty: its sheet 'data' has no columns and no rows
 sheet(['a', 'b']) -> x.xlsx has 2 columns, but no rows
 sheet(['a', 'b', 'a'], [1, 2, 3]) -> x.xlsx has more than one column named 'a'
 sheet(['x'], [1.5], ['oops'], [2.5]) -> holds numbers and words: 'oops' (line 3)
+sheet(['a'], [1], sheet='dta') -> `sheet='dta'` is not known (did you mean 'data'?)
+sheet(['a'], [1], sheet=2) -> `sheet=2` is not there: x.xlsx has 1 sheets, 'data'
+rds([1.0, 2.0]) -> x.rds holds 0 data frames
 npz(a=np.array([1, 'x'], dtype=object)) -> 'a' of x.npz holds pickled Python objects, … never loaded
 npz(a=np.zeros((2, 2, 2))) -> 'a' of x.npz has 3 dimensions, its shape is (2, 2, 2)
 npz(a=np.float64(3)) -> 'a' of x.npz has 0 dimensions
@@ -144,9 +157,13 @@ joined('id,x\n1,1\n', 'Id,y\n1,1\n') -> no column 'id' in b.csv; nearest: 'Id'
 joined('id,x\n1.5,1\n', 'id,y\nu,1\n') -> cannot join on 'id': it is number in … text in b.csv
 joined('id,x\n1e300,1\n', 'id,y\n1,1\n') -> values above 2^53 as numbers with decimals
 joined('a_x,x\n1,2\n', 'a_x,x\n1,3\n', 'a_x') -> columns 'x' are in more than one file
+joined('id,V\n1,1\n', 'id,V\n1,2\n', take='V') -> no column 'V' in … nearest: 'a_V', 'b_V'
+joined('id,V\n1,5\n2,4\n', 'id,y\n1,no\n2,3\n9,4\n', take='y') -> and words: 'no' (line 2)
+joined('id,V\n1,5\n2,oops\n3,6\n', 'id,V\n3,1\n', take='a_V') -> and words: 'oops' (line 3)
 joined('id\n1\n', 'id\n1\n', None) -> 2 files need a column to be joined on. Pass `join='id'`
 text('id\n1\n', join='id') -> `join='id'` needs at least two files; only 'x.csv'
 frame(['a.csv', 'a.csv'], join='id') -> 'a.csv' is given more than once
+reldep.read(COLUMNS).read([]) -> name at least one column of the data
 frame([]) -> `data` names no file; name at least one
 frame(COLUMNS, 'diett') -> no column 'diett' in the data; nearest: 'diet'
 frame(COLUMNS, where='C14 > 9') -> no row of the data satisfies

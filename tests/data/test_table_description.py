@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import subprocess
-import sys
 
 import polars as pl
 
@@ -41,14 +39,3 @@ def test_nested_columns_are_described_without_counting_their_values(tmp_path):
     assert (nested.type, nested.n_unique, nested.kernel) == ("other", None, "none: other")
     assert (category.type, category.kernel) == ("category", "none: constant")
     assert (number.n_missing, number.n_unique, number.kernel) == (1, 1, "none: constant")
-
-
-def test_numbers_named_as_categories_get_the_kernel_of_labels(write):
-    table = reldep.read(write("g.csv", "group\n1\n2\n1\n"), categories="group")
-    assert table.describe()[0].kernel == "Delta"
-
-
-def test_importing_tables_loads_no_polars():
-    code = "import sys, reldep.data; print('polars' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"

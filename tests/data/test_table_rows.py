@@ -5,12 +5,10 @@ from __future__ import annotations
 import gzip
 
 import numpy as np
-import polars as pl
 import pytest
 
 import reldep
 from reldep.kernels import Precomputed
-from spreadsheets import sheets
 
 
 def test_a_condition_does_not_shift_the_lines(write):
@@ -52,39 +50,6 @@ def test_blank_lines_comments_long_cells_and_repeated_headers_are_counted(write,
     assert "a comment before the table left out" in said
     assert "line 8 was taken as a comment" in said
     assert "line 10 was taken as the header once more" in said
-
-
-def test_after_a_join_the_lines_are_those_of_the_first_file(write):
-    first = write("a.csv", "id,x\nu,1\nv,2\n\nw,3\n")
-    second = write("b.csv", "id,y\nw,oops\nu,7\nz,8\n")
-    table = reldep.read([first, second], join="id")
-    assert table.rows.values() == [2, 5]
-    with pytest.raises(ValueError, match=r"'y' holds numbers and words: 'oops' \(line 2\)"):
-        table.read(["y"])
-
-
-def test_a_column_of_identifiers_names_the_rows(write):
-    path = write("a.csv", "patient,x\np1,1\np7,2\n")
-    rows = reldep.read(path, where="x > 1", id="patient").rows
-    assert rows.name(0) == "patient p7"
-    np.testing.assert_array_equal(rows.positions, [1])
-    with pytest.raises(ValueError, match="no column 'patiant'"):
-        reldep.read(path, id="patiant")
-
-
-def test_rows_of_a_sheet_are_numbered_as_the_program_numbers_them(write):
-    rows = [["Study"], [], ["line", "x"], [4, 1.5], [None, None], [6, "n/a"], [7, 2.5]]
-    table = reldep.read(write("m.xlsx", sheets(data=rows)), skip_rows=1)
-    frame, rows = table.read(["line", "x"]), table.rows
-    assert rows.values() == frame["line"].to_list() == [4, 6, 7]
-    assert frame["x"].to_list() == [1.5, None, 2.5]
-
-
-def test_rows_of_columnar_files_are_numbered_from_0(tmp_path):
-    pl.DataFrame({"x": range(10)}).write_parquet(tmp_path / "x.parquet")
-    rows = reldep.read(tmp_path / "x.parquet", where="x > 6").rows
-    assert rows.name(0) == "row 7"
-    assert rows.values() == [7, 8, 9]
 
 
 @pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")

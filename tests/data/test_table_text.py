@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 import reldep
 from reldep.data.checks import composed
-from reldep.data.missing_codes import MISSING_WORDS
 from reldep.data.selectors import quote_column
 from reldep.files.byte_sources import open_source
 from reldep.files.header import find_delimiter
@@ -60,57 +59,16 @@ def test_however_it_is_written_it_is_the_same_table(write, name, content):
 
 
 @pytest.mark.parametrize("delimiter", [",", "\t"])
-def test_standard_input_is_sniffed(pipe, delimiter):
+def test_standard_input_is_sniffed(pipe, write, delimiter):
     content = MICE.replace(",", delimiter).encode()
     for packed in (content, gzip.compress(content, mtime=0)):
         table = reldep.read(pipe(packed))
         assert everything(table) == MICE_VALUES
         assert table.name == "standard input"
+        joined = reldep.read([pipe(packed), write("b.csv", "id,C14\nm3,5\n")], join="id")
+        assert joined.read(["stdin_C14", "b_C14"]).rows() == [(0.7, 5)]
     with pytest.raises(ValueError, match="standard input is empty: it has no columns"):
         reldep.read(pipe(b""))
-
-
-def test_types_are_found_by_looking_at_all_rows(write):
-    rows = "".join(f"{i},{i % 3},true,2024-01-{1 + i % 28:02},u\n" for i in range(500))
-    path = write("late.csv", f"i,x,b,d,w\n{rows}500,0.25,FALSE,2024-02-01,v\n")
-    table = reldep.read(path)
-    assert list(table.columns.values()) == ["integer", "number", "boolean", "date", "text"]
-    assert table.read(["x", "b"]).row(500) == (0.25, False)
-
-
-@pytest.mark.parametrize("word", [*MISSING_WORDS, '""', " NA ", '"NA"', " "])
-def test_these_words_are_missing_values(write, word):
-    table = reldep.read(write("gaps.csv", f"x,w,i\n1,a,0\n{word},{word},0\n3,b,0\n"))
-    assert table.read(["x", "w"]).rows() == [(1, "a"), (None, None), (3, "b")]
-
-
-@pytest.mark.parametrize("word", ["?", "-", "none", "missing", "."])
-def test_other_words_are_not_taken_for_missing(write, word):
-    table = reldep.read(write("words.csv", f"w,i\na,1\n{word},2\n"))
-    assert table.read(["w"])["w"].to_list() == ["a", word]
-
-
-def test_numbers_with_a_stray_word_are_refused_with_its_line(write):
-    path = write("ages.csv", 'note,age\n"two\nlines",31\nb,unknown\nc,45\nd,\n')
-    table = reldep.read(path)
-    assert table.columns["age"] == "numbers and words"
-    message = (
-        r"ages.csv: column 'age' holds numbers and words: 'unknown' \(line 4\). Write missing "
-        r"values as NA, or name their code with `na`, or the column in `numbers`; .* Or leave a "
-        r"column out with '!age'"
-    )
-    with pytest.raises(ValueError, match=message):
-        table.read(["age"])
-    with pytest.raises(ValueError, match=message):
-        table.restricted("age > 40").read(["note"])
-    assert table.read(["note"])["note"].to_list() == ["two\nlines", "b", "c", "d"]
-
-
-def test_neither_type_passes_over_numbers_with_a_stray_word(write):
-    table = reldep.read(write("ages.csv", "age,height\n31,1\nunknown,2\n45,3\n"))
-    assert table.select("@numeric") == ["age", "height"]
-    assert table.select("@categorical") == ["age"]
-    assert table.select("@numeric,!age") == ["height"]
 
 
 def large(path):
@@ -145,24 +103,6 @@ def test_a_large_file_is_read_like_a_small_one(write, compressed):
     assert everything(table) == everything(small)
     assert table.rows.values() == small.rows.values()
     assert len(table) == 302
-
-
-@pytest.mark.parametrize("word", ["Mittel", "Durchschnitt:", "avg", "Moyenne", "итого", "合计"])
-def test_totals_are_known_in_many_languages(write, word):
-    path = write("sums.csv", "who,x,y\n" + "anna,1.5,2\nbert,2.5,7\n" * 5 + f"{word},1,9\n")
-    said = " ".join(str(caution) for caution in reldep.read(path).notes_about(["x", "y"]))
-    assert f"line 12 looks like a row of totals ('{word}')" in said
-    assert "but counted as one; pass `drop_summary=True` to leave it out" in said
-    left = reldep.read(path, drop_summary=True)
-    assert left.rows.values() == [*range(2, 12)]
-    assert left["y"].to_list() == [2, 7] * 5
-
-
-def test_fields_longer_than_the_line_finder_takes_are_read(write):
-    long = "x" * 200_000
-    table = reldep.read(write("long.csv", f"a,b\n{long},1\nu,2\n"))
-    assert table.read(["a"])["a"].to_list() == [long, "u"]
-    assert table.rows.values() == [2, 3]
 
 
 @STEADY
@@ -201,13 +141,6 @@ def test_any_table_the_csv_module_writes_is_read_back(rows, delimiter, line_end,
     assert table.read(["note", "x;y", 'say "z"']).rows() == [
         (note, float(number), None if word == "NA" else word) for note, number, word in rows
     ]
-
-
-def test_columns_named_like_patterns_are_single_columns(write):
-    table = reldep.read(write("odd.csv", "*,^.*$,,a\n1,u,v,4\n2,u,v,5\n"))
-    assert table.read(["*"]).to_dict(as_series=False) == {"*": [1, 2]}
-    assert table.read([""]).to_dict(as_series=False) == {"": ["v", "v"]}
-    assert table.read(["^.*$"]).columns == ["^.*$"]
 
 
 @pytest.mark.parametrize(

@@ -141,28 +141,3 @@ def test_a_sheet_that_would_fill_the_memory_is_refused(tmp_path, end):
     assert path.stat().st_size < 10_000
     with pytest.raises(ValueError, match=r"cells, more than are read. Delete stray cells"):
         reldep.read(path)
-
-
-def test_errors_of_formulas_are_missing_and_said(tmp_path):
-    table = reldep.read(excel(tmp_path, '<row><c><v>5</v></c><c t="e"><v>#DIV/0!</v></c></row>'))
-    assert table["b"].to_list() == [2, 4, None]
-    assert "1 cells hold errors of formulas" in str(table.notes)
-
-
-def test_a_sheet_is_chosen_by_name_or_number(tmp_path):
-    path = excel(tmp_path)
-    for sheet in ("data", 1):
-        assert len(reldep.read(path, sheet=sheet)) == 2
-    with pytest.raises(ValueError, match=r"`sheet='dta'` is not known \(did you mean 'data'\?\)"):
-        reldep.read(path, sheet="dta")
-    with pytest.raises(ValueError, match=r"`sheet=2` is not there: .* has 1 sheets, 'data'"):
-        reldep.read(path, sheet=2)
-
-
-def test_a_sheet_without_a_header_and_one_with_units(tmp_path):
-    table = reldep.read(excel(tmp_path), header=False, skip_rows=1)
-    assert table.read(["c1", "c2"]).rows() == [(1, 2), (3, 4)]
-    found = reldep.read(excel(tmp_path, rows=[["x"], ["kg"], [1.5], [2.5]]))
-    assert found["x"].to_list() == [1.5, 2.5]
-    assert found.rows.values() == [3, 4]
-    assert "line 2 holds units" in str(found.notes)
