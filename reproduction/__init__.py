@@ -42,9 +42,6 @@ def reproduce(
 ) -> list[Path]:
     """Run an experiment and write its figures, tables and page.
 
-    A run that was stopped goes on where it was when it is started again with the same
-    arguments, and writes the same bytes as a run that was not stopped.
-
     Parameters
     ----------
     name : {"synthetic", "languages", "tumour", "stimuli"}

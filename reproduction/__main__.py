@@ -32,7 +32,6 @@ def main(words: list[str] | None = None) -> int:
             asked.name, size=asked.size, seed=asked.seed, out=Path(asked.out), data=asked.data
         )
     except KeyboardInterrupt:
-        print("The same command continues from here.", file=sys.stderr)
         return 130
     except (ValueError, OSError) as error:
         parser.error(str(error))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import reldep
 from reldep.datasets import make_two_stimuli
 from reproduction.output import Output, image, markdown_table
-from reproduction.repetitions import Cell, Record, Records, records_of, run_cells
+from reproduction.repetitions import Cell, Record, Records, run_cells
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,15 +84,13 @@ def measure(cell: Cell, rng: np.random.Generator) -> Record:
 
 def run(request: RunRequest) -> list[Path]:
     """Draw, test and write; see :func:`reproduction.reproduce`."""
-    drawn = cells(request)
-    checkpoint = run_cells("stimuli", drawn, measure, request)
-    size, power = (_rows(records_of(checkpoint, drawn, part)) for part in ("size", "power"))
+    found = run_cells("stimuli", cells(request), measure, request)
+    size, power = (_rows(found[part]) for part in ("size", "power"))
     output = Output(request.out)
     output.figure("stimuli", _figure(size, power))
     output.table("stimuli_size", size)
     output.table("stimuli_power", power)
     output.page("stimuli", _paragraphs(request, size, power))
-    checkpoint.remove()
     return output.paths
 
 

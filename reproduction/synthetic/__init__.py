@@ -8,7 +8,7 @@ import numpy as np
 
 from reproduction.output import Output
 from reproduction.paper import LEVEL, SYNTHETIC
-from reproduction.repetitions import records_of, run_cells
+from reproduction.repetitions import run_cells
 from reproduction.synthetic import draws
 from reproduction.synthetic import synthetic_pictures as pictures
 from reproduction.synthetic.synthetic_page import paragraphs
@@ -24,11 +24,8 @@ Rows = list[dict[str, Any]]
 
 def run(request: RunRequest) -> list[Path]:
     """Draw, test and write; see :func:`reproduction.reproduce`."""
-    cells = draws.cells(request)
-    checkpoint = run_cells("synthetic", cells, draws.measure, request)
-    power, two, tried = (
-        records_of(checkpoint, cells, part) for part in ("power", "draws", "candidates")
-    )
+    found = run_cells("synthetic", draws.cells(request), draws.measure, request)
+    power, two, tried = (found[part] for part in ("power", "draws", "candidates"))
     tables = {
         "power": power_rows(power),
         "pvalues": pvalue_rows(two),
@@ -41,7 +38,6 @@ def run(request: RunRequest) -> list[Path]:
     for name, rows in tables.items():
         output.table(f"synthetic_{name}", rows)
     output.page("synthetic", paragraphs(request, tables))
-    checkpoint.remove()
     return output.paths
 
 

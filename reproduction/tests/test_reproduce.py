@@ -104,29 +104,6 @@ def few(monkeypatch):
     return cells
 
 
-def test_a_stopped_experiment_continues_to_the_same_bytes(few, tmp_path, monkeypatch):
-    reproduce("stimuli", out=tmp_path / "whole", progress=False)
-    whole = {path.name: path.read_bytes() for path in (tmp_path / "whole").iterdir()}
-    total, done = 2 * len(few), 7
-    measure, left = stimuli.measure, [done]
-
-    def stop_when_none_are_left(cell, rng):
-        if not left[0]:
-            raise KeyboardInterrupt
-        left[0] -= 1
-        return measure(cell, rng)
-
-    monkeypatch.setattr(stimuli, "measure", stop_when_none_are_left)
-    out = tmp_path / "stopped"
-    with pytest.raises(KeyboardInterrupt):
-        reproduce("stimuli", out=out, progress=False)
-    assert [path.name for path in out.iterdir()] == [".stimuli-quick-seed0.partial.jsonl"]
-    left[0] = total - done
-    reproduce("stimuli", out=out, progress=False)
-    assert left == [0]
-    assert {path.name: path.read_bytes() for path in out.iterdir()} == whole
-
-
 @pytest.mark.usefixtures("few")
 def test_the_command_lists_what_it_wrote(capsys, tmp_path):
     assert main(["stimuli", "--quick", "--seed", "1", "--out", str(tmp_path)]) == 0
@@ -140,13 +117,12 @@ def test_the_command_says_what_is_wrong(capsys, tmp_path):
     assert "did you mean 'tumour'" in capsys.readouterr().err
 
 
-def test_the_command_says_that_a_stopped_run_can_go_on(capsys, tmp_path, monkeypatch):
+def test_the_command_ends_at_control_c(tmp_path, monkeypatch):
     def stop(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(stimuli, "run", stop)
     assert main(["stimuli", "--out", str(tmp_path)]) == 130  # as a shell reports Ctrl-C
-    assert "The same command continues from here" in capsys.readouterr().err
 
 
 def test_asking_for_names_loads_no_experiment():
