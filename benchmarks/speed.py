@@ -16,7 +16,6 @@ import string
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import warnings
 from datetime import date
@@ -54,29 +53,14 @@ def seconds(ask, repeats=1):
     return min(runs)
 
 
-class PeakMemory:
-    """The resident memory that a piece of work needs beyond what was there, in MB."""
+def forget_peak():
+    """Let Linux begin anew with the peak of this process, at the memory that it has now."""
+    Path("/proc/self/clear_refs").write_text("5")
 
-    def __enter__(self):
-        self.done = threading.Event()
-        self.before = self.peak = self.now()
-        self.watcher = threading.Thread(target=self.watch)
-        self.watcher.start()
-        return self
 
-    def __exit__(self, *_):
-        self.done.set()
-        self.watcher.join()
-        self.extra = (self.peak - self.before) / 1e6
-
-    @staticmethod
-    def now():
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-        return pages * resource.getpagesize()
-
-    def watch(self):
-        while not self.done.wait(0.005):
-            self.peak = max(self.peak, self.now())
+def peak_memory():
+    """Return the largest resident memory of this process since then, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
 
 
 def three(m, columns, seed=0):
@@ -207,13 +191,13 @@ def one_size(_quick, m, columns):
 
     data = three(int(m), int(columns))
     reldep.compare(*(block[: min(len(block), 6_000)] for block in data))  # load compiled code
-    found = {}
-    with PeakMemory() as memory:
-        wall, cores = seconds(lambda: found.update(a=reldep.compare(*data)))
+    forget_peak()
+    found, before = {}, peak_memory()
+    wall, cores = seconds(lambda: found.update(a=reldep.compare(*data)))
     return [
         ("seconds", wall),
         ("core seconds", cores),
-        ("extra MB", memory.extra),
+        ("extra MB", peak_memory() - before),
         ("engine", found["a"].influence.engine),
     ]
 
@@ -329,11 +313,11 @@ def parquet(quick):
     with tempfile.TemporaryDirectory() as folder:
         write_parquet(folder, m, 10, 4 if quick else 40)
         ask = ("x=x*", "y=y*", "z=z*")
-        with PeakMemory() as memory:
-            options = {"data": folder, "engine": Blocks(memory=limit)}
-            wall, cores = seconds(lambda: reldep.compare(*ask, **options))
-        peak = memory.peak / 1e6
-    return [("rows", m), ("seconds", wall), ("core seconds", cores), ("peak memory (MB)", peak)]
+        options = {"data": folder, "engine": Blocks(memory=limit)}
+        forget_peak()
+        wall, cores = seconds(lambda: reldep.compare(*ask, **options))
+    figures = [("rows", m), ("seconds", wall), ("core seconds", cores)]
+    return [*figures, ("peak memory (MB)", peak_memory())]
 
 
 @job(
