@@ -328,7 +328,8 @@ Columns({"a":"auto","b":Delta()}) Columns({"a":Gaussian()},combine="sum")
 NOT = """
 Linear() Polynomial() Distance(2) Gaussian()+Delta() Gaussian()*Linear() Text() Composition(zero=1)
 Spectrum() EditDistance() WeisfeilerLehman() Images() Embedding(len) TimeSeries()
-Standardized("linear") Images(max_side=None,kernel="linear") Precomputed(np.eye(3)) Columns({"a":products})
+Standardized("linear") Images(max_side=None,kernel="linear") Precomputed(np.eye(3))
+Columns({"a":products})
 Columns({"a":Gaussian(),"b":Delta()},combine="sum")
 """
 
