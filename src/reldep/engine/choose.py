@@ -223,11 +223,13 @@ def check_possible(engine: Any, kernels: Sequence[FittedKernel]) -> None:
         what = "explicit features"
         if engine.name == "lines":
             what = "a Laplace or distance kernel on one column"
+        is_pointless = engine.name == "lines" and not any(lines)
         for is_line, kernel in zip(lines, kernels, strict=True):
-            if not is_line and (engine.name == "lines") > any(lines):
-                raise _impossible(engine, what, kernel)
-            if not is_line and kernel.features(slice(0, 1)) is None:
-                raise _impossible(engine, what, kernel)
+            if not is_line and (is_pointless or kernel.features(slice(0, 1)) is None):
+                raise InputError(
+                    f"`engine={engine.name!r}` needs {what}, and there is {kernel.label}; use "
+                    "`engine='auto'`."
+                )
     n = len(kernels[0])
     needed = memory_of(engine, n, len(kernels), len(kernels))
     if not _fits(needed, share=1.0):
@@ -236,12 +238,6 @@ def check_possible(engine: Any, kernels: Sequence[FittedKernel]) -> None:
             f"and {len(kernels)} kernels, and only {in_words(available_memory())} are free; use "
             "`engine='auto'`, or ask for fewer pairs at a time."
         )
-
-
-def _impossible(engine: Any, what: str, kernel: FittedKernel) -> InputError:
-    return InputError(
-        f"`engine={engine.name!r}` needs {what}, and there is {kernel.label}; use `engine='auto'`."
-    )
 
 
 def memory_of(engine: Any, n: int, n_kernels: int, n_pairs: int) -> int:

@@ -252,7 +252,8 @@ def assign(
     role_of = dict(zip(names, roles, strict=True)) if roles is not None else {}
     if isinstance(spec, Mapping):
         check_names_known("kernel", spec, dict.fromkeys([*known, *role_of.values()]))
-        chosen = {name: _look_up(spec, name, role_of.get(name)) for name in names}
+        by_role = {name: spec.get(role_of.get(name, ""), "auto") for name in names}
+        chosen = {name: spec.get(name, by_role[name]) for name in names}
     elif isinstance(spec, (tuple, list)):
         chosen = _in_order(spec, names, known, role_of)
     else:
@@ -260,12 +261,6 @@ def assign(
     if measure == "dcor":
         chosen = {name: _of_distances(one) for name, one in chosen.items()}
     return chosen
-
-
-def _look_up(spec: Mapping[str, Any], name: str, role: str | None) -> Any:
-    if name in spec or role is None:
-        return spec.get(name, "auto")
-    return spec.get(role, "auto")
 
 
 def _in_order(

@@ -81,7 +81,7 @@ class LogRank(MappedKernel):
 
     def rows_between(self, first: Variable, second: Variable) -> tuple[Numeric, Numeric]:
         hazard = Hazard.of(*_lifetimes(first))
-        features = time_features(hazard.share, self.width)
+        features = _gaussian(hazard.share, self.width) @ _basis(self.width)
         # Expected events of an observation that stayed until just after each time of an event.
         expected = np.vstack([np.zeros(features.shape[1]), features * hazard.jumps[:, None]])
         expected = np.cumsum(expected, axis=0)
@@ -124,15 +124,12 @@ class Hazard:
         return cls(at, jumps, 1.0 - 0.5 * (alive[:-1] + alive[1:]))
 
 
-def time_features(share: FloatArray, width: float) -> FloatArray:
-    """Return Φ with ``ΦΦ' = exp(-(u - v)² / (2 width²))`` for places u, v between 0 and 1."""
-    basis = _basis(width)
-    features: FloatArray = _gaussian(share, width) @ basis
-    return features
-
-
 @cache
 def _basis(width: float) -> FloatArray:
+    """Return B with ``Φ = K B`` and ``ΦΦ' = exp(-(u - v)² / (2 width²))`` for u, v from 0 to 1.
+
+    K is the kernel between places and `GRID`.
+    """
     eigenvalues, vectors = np.linalg.eigh(_gaussian(GRID, width))
     # Without those that are rounding, the values are exact to about 1e-12.
     kept = eigenvalues > 1e-13 * eigenvalues[-1]

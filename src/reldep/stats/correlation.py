@@ -69,10 +69,6 @@ def _root_curve(kernel: str) -> FloatArray:
     return np.asarray(np.sqrt(np.maximum(_CLOSED_FORMS[kernel](KNOTS), 0.0)))
 
 
-def _linear(r: FloatArray) -> FloatArray:
-    return np.square(r)
-
-
 def _distance(r: FloatArray) -> FloatArray:
     """Return the squared distance correlation (Székely, Rizzo and Bakirov 2007, theorem 7)."""
     half = r * np.arcsin(r / 2.0) + np.sqrt(4.0 - r**2)
@@ -98,7 +94,7 @@ def _gaussian(r: FloatArray) -> FloatArray:
 
 
 _CLOSED_FORMS: dict[str, Callable[[FloatArray], FloatArray]] = {
-    "linear": _linear,
+    "linear": np.square,
     "distance": _distance,
     "gaussian": _gaussian,
 }
