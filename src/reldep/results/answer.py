@@ -162,7 +162,7 @@ class Answer(ABC):
             table=Table.of(at.columns, self._caption(at), headings, **self._cut()),
             cautions=self.warnings,
             pictures=tuple(self._pictures(at)),
-            sections=tuple(self._sections()),
+            sections=tuple(self._sections(at)),
             notes=(*self._notes(), *outside_intervals(at.columns), *how.notes),
             facts=(*self._own_facts(), *self._facts()),
             kernels=how.kernels,
@@ -200,7 +200,7 @@ class Answer(ABC):
         """Return the order and the words of a table that pages cut; see :class:`Table`."""
         return {}
 
-    def _sections(self) -> Sequence[Section]:
+    def _sections(self, at: Setting) -> Sequence[Section]:  # noqa: ARG002
         """Return further parts of a report."""
         return ()
 
@@ -339,6 +339,14 @@ class Answer(ABC):
     def _possible(self, limits: Any, least: float = -1.0, most: float = 1.0) -> Any:
         """Return limits within what a measure can be: normalised dependences differ by up to 1."""
         return limits if self.measure == "hsic" else np.clip(limits, least, most)
+
+
+def columns_of(tests: Any, limits: Sequence[Any] = ()) -> Columns:
+    """Return the columns of many tests, with the limits of intervals, and of bands, if any."""
+    named = dict(zip(("low", "high", "band_low", "band_high"), limits, strict=False))
+    found = {"estimate": tests.estimate, "standard_error": tests.standard_error, **named}
+    found["statistic"] = tests.statistic
+    return {name: column.tolist() for name, column in found.items()}
 
 
 def left_out(n_dropped: int) -> list[str]:

@@ -12,7 +12,7 @@ import numpy as np
 from reldep import plotting
 from reldep.description import Columns, Picture, Value, unseen
 from reldep.results import sentences
-from reldep.results.answer import Answer
+from reldep.results.answer import Answer, columns_of
 from reldep.results.tested import Result
 from reldep.stats.intervals import Intervals
 from reldep.stats.student import quantile
@@ -249,18 +249,10 @@ class Sensitivity(Answer):
 
     def _columns(self, alpha: float) -> Columns:
         """Return one row per factor."""
-        low, high = self.confidence_interval(1 - alpha)
-        band_low, band_high = self.bands(1 - alpha)
-        tests = self.across.tests
+        tests, bands = self.across.tests, self.bands(1 - alpha)
         return {
             "factor": self.factors.tolist(),
-            "estimate": tests.estimate.tolist(),
-            "standard_error": tests.standard_error.tolist(),
-            "low": low.tolist(),
-            "high": high.tolist(),
-            "band_low": band_low.tolist(),
-            "band_high": band_high.tolist(),
-            "statistic": tests.statistic.tolist(),
+            **columns_of(tests, (*self.confidence_interval(1 - alpha), *bands)),
             "pvalue": np.exp(tests.log_pvalues(self.alternative)).tolist(),
         }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,13 +13,12 @@ from reldep.results import sentences
 from reldep.results.strength import OfDependences
 from reldep.stats import student
 from reldep.stats.intervals import Interval
-from reldep.words import listed, numbers, percent, pvalue_text
+from reldep.words import listed, numbers, pvalue_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reldep.data.variables import FloatArray
-    from reldep.description import Description
     from reldep.engine.centred import Pair
     from reldep.stats.estimates import Estimates
     from reldep.stats.groups import GroupDifferences, WelchTest
@@ -164,20 +163,15 @@ class GroupComparison(OfDependences):
             said = self._claim(groups, finding, at)
             numbers = finding.values("", "(all groups equal)")[2:]
         how_many = Value("groups", "Groups", self.groups, lambda groups: f"{len(groups)}")
-        return [said], [how_many, *numbers, *unseen(by=self.by)]
+        differences = as_rows(self._differences(level))
+        return [said], [how_many, *numbers, *unseen(by=self.by, differences=differences)]
 
-    def describe(self, alpha: float | None = None) -> Description:
-        """Return the answer as plain parts; see :meth:`Comparison.describe`."""
-        parts = super().describe(alpha)
-        level, differences = percent(1 - parts.alpha), self._differences(1 - parts.alpha)
+    def _sections(self, at: sentences.Setting) -> list[Section]:
         at_once = "" if self._are_two() else " that hold for all differences at once"
-        caption = f"All differences with {level} intervals{at_once}."
-        table = Table.of(differences, caption, {"estimate": "difference"})
-        return replace(
-            parts,
-            numbers=(*parts.numbers, *unseen(differences=as_rows(differences))),
-            sections=(Section("Differences between groups", "differences", table=table),),
-        )
+        caption = f"All differences with {at.level} intervals{at_once}."
+        columns = self._differences(1 - at.alpha)
+        table = Table.of(columns, caption, {"estimate": "difference"})
+        return [Section("Differences between groups", "differences", table=table)]
 
     def _caption(self, at: sentences.Setting) -> str:
         return f"Every group with its own {at.level} interval."

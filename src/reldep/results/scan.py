@@ -13,7 +13,7 @@ from reldep import plotting
 from reldep.data.checks import check_level
 from reldep.description import Columns, Picture, Value, unseen
 from reldep.results import sentences
-from reldep.results.answer import Answer
+from reldep.results.answer import Answer, columns_of
 from reldep.results.strength import OfDependences, strongest_shown
 from reldep.stats.intervals import Intervals
 from reldep.words import counted, listed, percent
@@ -155,9 +155,7 @@ class Scan(Screen):
             "n": self.tests.n.tolist(),
             "estimate_first": self.tests.values[:, 0].tolist(),
             "estimate_second": self.tests.values[:, 1].tolist(),
-            "estimate": self.tests.estimate.tolist(),
-            "standard_error": self.tests.standard_error.tolist(),
-            "statistic": self.tests.statistic.tolist(),
+            **columns_of(self.tests),
             **self._evidence(),
         }
 

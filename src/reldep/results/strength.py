@@ -12,7 +12,7 @@ import numpy as np
 from reldep import plotting
 from reldep.description import Columns, Picture, Value
 from reldep.exceptions import InputError
-from reldep.results.answer import Answer
+from reldep.results.answer import Answer, columns_of
 from reldep.results.sentences import Relation, Setting
 from reldep.stats.correlation import as_correlation
 from reldep.stats.independence import relation_pvalues
@@ -221,15 +221,10 @@ class OfDependences(Answer):
         adjusted: FloatArray,
     ) -> Columns:
         """Return one row for every two of the dependences, all of which hold at once."""
-        low, high = self._possible(limits)
         return {
             "first": [names[i] for i in found.first],
             "second": [names[i] for i in found.second],
-            "estimate": found.estimate.tolist(),
-            "standard_error": found.standard_error.tolist(),
-            "low": low.tolist(),
-            "high": high.tolist(),
-            "statistic": found.statistic.tolist(),
+            **columns_of(found, self._possible(limits)),
             "pvalue": found.pvalue.tolist(),
             "adjusted_pvalue": adjusted.tolist(),
         }

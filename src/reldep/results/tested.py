@@ -211,7 +211,7 @@ class Result(Estimated):
         alt = f"{caption}; the estimate is {number(self.estimate)}."
         return self._forest(at, names, len(names) - len(self._pairs), alt, f"{caption}.")
 
-    def _sections(self) -> list[Section]:
+    def _sections(self, at: Setting) -> list[Section]:  # noqa: ARG002
         plan = self._plan()
         found = [Section("Planning", "planning", paragraphs=(plan,))] if plan else []
         if self.dependences.keeps_rows and not self.dependences.fragile:
