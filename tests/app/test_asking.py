@@ -287,8 +287,9 @@ def test_file_that_cannot_be_read_as_it_is_can_be_read_otherwise(visitor, plants
     assert "grün" in page
 
 
-def test_page_shows_no_other_file_than_the_one_that_was_read(visitor, plants):
+def test_page_shows_no_other_file_than_the_one_that_was_read(server, plants):
     """A refused upload leaves the file before, and says so; one that was taken replaces it."""
+    visitor = Visitor(server)
     visitor.give("plants.csv", plants)
     refused = visitor.upload("plants.docx", "x").text
     assert complaints(refused)[0].endswith("The page still shows plants.csv.")

@@ -31,6 +31,7 @@ contrast mice.csv --weight diet-lipids -> expected a pair and its weight
 contrast mice.csv --variables lipids=C* --weight diet~lipds=1 -> no column 'lipds' in mice.csv
 contrast mice.csv --weight diet~C14.0=1 --weight diet~C14.0=2 -> repeats a pair that has a weight
 + --paper --variance fixed-kernel -> --paper is the test as published and takes no --variance
++ --paper --measure cka -> --paper is the test as published and takes no --measure
 + --method split -> --method belongs to the published test
 + --kernel gausian -> --kernel gausian is not known (did you mean 'gaussian'?)
 + --kernel gausian:2 -> --kernel gausian is not known

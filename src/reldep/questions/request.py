@@ -28,9 +28,9 @@ OVER_BANDWIDTHS, WITH_PLAN = ("compare",), ("compare", "dependence", "rank")
 # Arguments that no front end offers.
 PYTHON_ONLY = ("data", "names", "n_simulations", "confidence_level", "factors")
 
-PAPER = Argument("The test as published: raw HSIC, fixed kernels, normal law.", False).named(
-    "paper", bool
-)
+PAPER = Argument(
+    "The published test: raw HSIC, fixed kernels, normal law, one-sided.", False
+).named("paper", bool)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,11 +71,14 @@ class Request:
         is_paper = bool(words.get("paper"))
         asked = interface("paper_test" if is_paper else question)
         known = {**asked.arguments, **READING}
+        is_default = {name: words.get(name) == one.default for name, one in known.items()}
+        is_default["paper"] = not is_paper
         filled = {
             name: value
             for name, value in words.items()
-            if value not in (None, "", [], ()) and value != known.get(name, offers[name]).default
+            if value not in (None, "", [], ()) and not is_default.get(name, False)
         }
+        # Also an option at its default: whoever wrote it expects that it holds.
         extra = next((name for name in filled if name not in known and name != "paper"), None)
         if extra is not None:
             raise InputError(
