@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import reldep
+from calls import called
 from reldep.kernels import Distance, Gaussian, Linear, Polynomial, Standardized
 
 KERNELS = [Linear(), Polynomial(3, 0.0), Distance(), Distance(1.5), Standardized(Gaussian())]
@@ -21,82 +22,52 @@ def related(m=40):
     return {name: x + i * rng.normal(size=m) for i, name in enumerate(names)}
 
 
-def comparison(data, **options):
-    found = reldep.compare(data["x"], data["y"], data["z"], **options)
-    return [*found.estimates, found.statistic, found.pvalue]
-
-
-def dependence(data, **options):
-    found = reldep.dependence(data["x"], data["y"], **options)
-    return [found.estimate, found.standard_error, found.pvalue]
-
-
-def permutation(data, **options):
-    return dependence(data, test="permutation", n_permutations=49, **options)
-
-
-def ranking(data, **options):
-    targets = {name: data[name] for name in "yzw"}
-    return reldep.rank(data["x"], targets, n_simulations=400, **options).estimates
-
-
-def many(data, **options):
+def targets(y):
+    """Return many targets on the scale of one variable."""
     rng = np.random.default_rng(5)
-    targets = {
-        f"t{i}": data["y"] + i * rng.normal(size=40) * abs(data["y"]).max() for i in range(30)
-    }
-    return reldep.rank(data["x"], targets, n_simulations=400, **options).estimates
+    return {f"t{i}": y + i * rng.normal(size=40) * abs(y).max() for i in range(30)}
 
 
-def table(data, **options):
-    return reldep.matrix(data, n_simulations=400, **options).estimates
+QUESTIONS = """
+compare(x, y, z, **o)
+compare(x, y, z, given=w, **o)
+compare(x, y, z, clusters=np.arange(40) // 2, **o)
+dependence(x, y, **o)
+dependence(x, y, test='permutation', n_permutations=49, **o)
+rank(x, {'y': y, 'z': z, 'w': w}, n_simulations=400, **o)
+rank(x, targets(y), n_simulations=400, **o)
+matrix({'x': x, 'y': y, 'z': z, 'w': w}, n_simulations=400, **o)
+scan({'x': x, 'w': w}, y, z, n_simulations=400, **o)
+groups(x, y, np.arange(40) % 2, n_simulations=400, **o)
+""".strip().splitlines()
 
 
-def scanned(data, **options):
-    sources = {name: data[name] for name in "xw"}
-    frame = reldep.scan(sources, data["y"], data["z"], n_simulations=400, **options).to_frame()
-    return frame["statistic"].to_numpy()
-
-
-def groups(data, **options):
-    by = np.arange(40) % 2
-    found = reldep.groups(data["x"], data["y"], by, n_simulations=400, **options)
-    return [*np.ravel(found.estimates), found.pvalue]
-
-
-def conditional(data, **options):
-    return comparison(data, given=data["w"], **options)
-
-
-def clustered(data, **options):
-    return comparison(data, clusters=np.arange(40) // 2, **options)
-
-
-QUESTIONS = [
-    *(comparison, dependence, permutation, ranking, many, table, scanned, groups, conditional),
-    clustered,
-]
+def numbers(question, data, kernel):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", reldep.ReldepWarning)
+        found = called(question, {"targets": targets, **data, "o": {"kernel": kernel}})
+    names = ("estimates", "standard_error", "statistic", "pvalue")
+    return np.concatenate([np.ravel(getattr(found, n)) for n in names if hasattr(found, n)])
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_normalised_measures_do_not_see_the_unit(question, kernel):
     data = related()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", reldep.ReldepWarning)
-        expected = question(data, kernel=kernel)
-        for size in SIZES:
-            grown = {name: size * values for name, values in data.items()}
-            np.testing.assert_allclose(question(grown, kernel=kernel), expected, rtol=1e-9)
+    expected = numbers(question, data, kernel)
+    for size in SIZES:
+        grown = {name: size * values for name, values in data.items()}
+        np.testing.assert_allclose(numbers(question, grown, kernel), expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize("size", [1e-30, 1e-155, 1e-300])
 def test_beside_the_offset_of_a_polynomial_tiny_values_are_as_linear(size):
     data = {name: size * values for name, values in related().items()}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", reldep.ReldepWarning)
-        found = comparison(data, kernel=Polynomial(2))
-        np.testing.assert_allclose(found, comparison(related(), kernel=Linear()), rtol=1e-9)
+    found, linear = (
+        numbers(QUESTIONS[0], values, kernel)
+        for values, kernel in ((data, Polynomial(2)), (related(), Linear()))
+    )
+    np.testing.assert_allclose(found, linear, rtol=1e-9)
 
 
 PLAIN = {
