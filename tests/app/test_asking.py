@@ -92,10 +92,6 @@ def test_wrong_names_are_said_at_once(asking):
     response = asking.act("/place", slot="source", text="dosis")
     assert response.status == 400
     assert "dose" in re.search(r'role="alert"[^>]*>(.*?)</p>', response.text)[1]
-    assert asking.act("/place", slot="nowhere", column=1).status == 400
-    assert asking.act("/place", slot="source", column=999).status == 400
-    assert asking.act("/place", slot="source", column="²").status == 400
-    assert asking.act("/place", slot="source").status == 400
 
 
 def test_errors_speak_of_the_fields_of_the_page(visitor, plants):
@@ -144,18 +140,6 @@ def test_every_question_keeps_its_places_and_no_error_of_another(asking):
     assert complaints(asking.settled()) == []
     page = asking.do("/ask", question="compare")
     assert "dose is more closely related to growth than to height" in page
-
-
-def test_options_and_row_filter_reach_the_answer(asking):
-    compared(asking)
-    page = asking.do("/options", measure="hsic", where="dose > 2", alpha="0.1", clusters="0")
-    command = code(page, "command")
-    assert "--measure hsic" in command
-    assert "--where 'dose > 2'" in command
-    assert "--clusters plant" in command
-    assert "90% interval" in page
-    assert asking.act("/options", alpha="much").status == 400
-    assert asking.act("/options", alpha="2").status == 400
 
 
 def faults(page):

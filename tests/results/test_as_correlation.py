@@ -102,13 +102,9 @@ def test_sentences_about_many_say_it_of_what_is_shown(data):
     twice = reldep.groups(np.concatenate([x, x]), both, np.repeat(["a", "b"], 200))
     assert "about as strong as correlations of" in twice.sentence()
     noise = np.random.default_rng(5).normal(size=(200, 3))
-    for answer in (
-        reldep.rank(x, dict(zip("abc", noise.T, strict=True)), n_simulations=400),
-        reldep.matrix(dict(zip("abc", noise.T, strict=True))),
-        reldep.scan(x, noise),
-        reldep.groups(x, noise[:, 0], np.repeat(["a", "b"], 100)),
-    ):
-        assert "about as strong as" not in answer.sentence()
+    none = reldep.rank(x, dict(zip("abc", noise.T, strict=True)), n_simulations=400)
+    unrelated = reldep.groups(x, noise[:, 0], np.repeat(["a", "b"], 100))
+    assert "about as strong as" not in none.sentence() + unrelated.sentence()
 
 
 def test_one_dependence_has_the_limits_of_its_correlation_among_the_key_numbers(data):
