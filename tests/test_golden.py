@@ -19,6 +19,7 @@ import pandas as pd
 import pytest
 
 import reldep
+from flattened import flat
 
 STORED = Path(__file__).parent / "golden" / "numbers.json"
 MEASURES, SIDES = ("cka", "hsic", "dcor"), ("two-sided", "greater", "less")
@@ -165,19 +166,7 @@ def answer(case):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = json.loads(ASK[question](made, **options).to_json())
-    return dict(flat("", found))
-
-
-def flat(place, value):
-    if isinstance(value, dict):
-        for key, part in value.items():
-            if key not in NO_NUMBERS:
-                yield from flat(f"{place}/{key}", part)
-    elif isinstance(value, list):
-        for i, part in enumerate(value):
-            yield from flat(f"{place}/{i}", part)
-    elif isinstance(value, (int, float)) and not isinstance(value, bool):
-        yield place, value
+    return dict(flat(found, NO_NUMBERS))
 
 
 @pytest.mark.parametrize("case", list(cases()), ids=name_of)

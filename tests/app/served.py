@@ -14,6 +14,8 @@ import threading
 import time
 from urllib.parse import urlencode, urlsplit
 
+from flattened import flat
+
 
 class Server:
     """``reldep app`` as a user starts it, with more variables in its environment."""
@@ -159,21 +161,5 @@ def latest(visitor, page, name):
 
 
 def numbers(values):
-    """Give the numbers of an answer with their names, without how it was computed."""
-    left_out = {"provenance", "warnings", "call", "seconds"}
-    if isinstance(values, dict):
-        found = [
-            (f"{key}.{name}", value)
-            for key, inner in values.items()
-            if key not in left_out
-            for name, value in numbers(inner)
-        ]
-    elif isinstance(values, list):
-        found = [
-            (f"{i}.{name}", value) for i, one in enumerate(values) for name, value in numbers(one)
-        ]
-    elif isinstance(values, (int, float)) and not isinstance(values, bool):
-        found = [("", values)]
-    else:
-        found = []
-    return found
+    """Return the numbers of an answer by their places, without how it was computed."""
+    return dict(flat(values, {"provenance", "warnings", "call", "seconds"}))

@@ -128,7 +128,7 @@ def test_command_and_code_repeat_the_answer(visitor, tmp_path, monkeypatch, caps
     exec(code(page, "python"), known)  # noqa: S102
     alpha = float(CASES[case].get("options", {}).get("alpha", 0.05))
     returned = json.loads(known["result"].to_json(alpha))
-    expected = dict(numbers(shown))
+    expected = numbers(shown)
     assert len(expected) > 3
-    assert dict(numbers(printed)) == pytest.approx(expected, rel=1e-9)
-    assert dict(numbers(returned)) == pytest.approx(expected, rel=1e-9)
+    assert numbers(printed) == pytest.approx(expected, rel=1e-9)
+    assert numbers(returned) == pytest.approx(expected, rel=1e-9)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from matplotlib.text import Text
@@ -15,30 +14,6 @@ from reldep import plotting
 
 # In STIX, which comes with matplotlib, but not in its usual font.
 RARE = "\N{LATIN SMALL LETTER D WITH PALATAL HOOK}"
-
-
-def test_every_picture_of_every_answer_is_drawn_on_a_figure_without_pyplot(joint, ranking, triple):
-    x, y, z = triple
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", reldep.ReldepWarning)
-        answers = [
-            joint,
-            ranking,
-            reldep.dependence(x, y),
-            reldep.contrast({"x": x, "y": y, "z": z}, {("x", "y"): 1, ("y", "z"): -1}),
-            reldep.sensitivity(x, y, z, factors=[0.5, 1, 2]),
-            reldep.matrix({"x": x, "y": y, "z": z}),
-            reldep.groups(x, y, np.repeat(["a", "b"], 40)),
-            reldep.scan(x, np.column_stack([y, z])),
-        ]
-    for answer in answers:
-        parts = answer.describe()
-        pictures = [*parts.pictures, *(one for part in parts.sections for one in part.pictures)]
-        assert pictures
-        for picture in pictures:
-            figure = Figure(layout="constrained")
-            assert picture.draw(figure).figure is figure
-    assert plt.get_fignums() == []
 
 
 def test_a_comparison_draws_its_own_interval_and_names_its_sides(joint):

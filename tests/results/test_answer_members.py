@@ -2,8 +2,10 @@
 
 import json
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 import reldep
 
@@ -98,3 +100,9 @@ def test_an_answer_lists_what_a_reader_wants_and_names_columns_as_all_do(questio
     assert repr(answer).endswith("n_observations=60)")
     with pytest.raises(AttributeError):
         answer.warnings = ()
+    pictures = [*parts.pictures, *(one for part in parts.sections for one in part.pictures)]
+    assert pictures
+    for picture in pictures:
+        figure = Figure(layout="constrained")
+        assert picture.draw(figure).figure is figure
+    assert plt.get_fignums() == []  # nothing is shown
