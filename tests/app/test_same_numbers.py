@@ -111,7 +111,6 @@ def choose(visitor, case):
     return visitor.fill(**case["places"])
 
 
-@pytest.mark.filterwarnings("ignore::reldep.exceptions.ReldepWarning")
 @pytest.mark.parametrize("case", CASES)
 def test_command_and_code_repeat_the_answer(visitor, tmp_path, monkeypatch, capsys, case):
     visitor.give("field.csv", field())

@@ -41,7 +41,6 @@ def ask(visitor, person, round_):
     return page, json.loads(latest(visitor, page, "answer.json").text)
 
 
-@pytest.mark.filterwarnings("ignore::reldep.exceptions.ReldepWarning")
 def test_four_people_at_once_get_their_own_numbers(server, tmp_path, monkeypatch, capsys):
     visitors = {person: Visitor(server) for person in PEOPLE}
     assert len({visitor.cookie for visitor in visitors.values()}) == 4

@@ -7,7 +7,6 @@ import pytest
 
 import reldep
 
-pytestmark = pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
 RNG = np.random.default_rng(8)
 AGE = RNG.permutation(60) + 20.0
 SEX = np.array(["f", "m"] * 30)

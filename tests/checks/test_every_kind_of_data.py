@@ -10,7 +10,6 @@ import pytest
 
 import reldep
 
-pytestmark = pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
 N = 24
 WORDS = ["sun", "moon", "star", "sea", "wind", "rain", "tree", "leaf", "bird", "fish", "stone"]
 FEW = {"n_simulations": 400}

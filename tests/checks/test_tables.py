@@ -10,7 +10,6 @@ import reldep
 from cautioned import cautioned
 from reldep.exceptions import RepeatedRowsWarning
 
-pytestmark = pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
 # A series in the manner of Longley (1967): three walks by year.
 LONGLEY = pd.DataFrame(
     100 + np.cumsum(np.random.default_rng(2).normal(1.0, 0.5, (16, 3)), axis=0),

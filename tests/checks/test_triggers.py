@@ -15,7 +15,6 @@ from calls import called
 from reldep.kernels import Text
 from reldep.words import number, pvalue_text
 
-pytestmark = pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
 RNG = np.random.default_rng(8)
 AGE = RNG.permutation(60) + 20.0
 WORDS = ["".join(RNG.choice(list("abcdefgh"), 5)) for _ in range(200)]

@@ -81,7 +81,6 @@ CALLS = {
 }
 
 
-@pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
 @pytest.mark.parametrize("line", CALLS)
 def test_a_command_runs_the_call_that_it_prints(ask, line):
     words = shlex.split(line)

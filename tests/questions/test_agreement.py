@@ -7,7 +7,6 @@ import pytest
 
 import reldep
 
-pytestmark = pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
 M = 80
 FEW = {"n_simulations": 400}
 WEIGHTS = {("x", "y"): 1, ("x", "z"): -1}

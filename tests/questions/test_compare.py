@@ -127,7 +127,6 @@ def test_a_report_plans_nothing_for_next_to_no_effect():
     assert "planning" not in {one.name for one in nearly_none.describe().sections}
 
 
-@pytest.mark.filterwarnings("ignore::reldep.exceptions.BandwidthWarning")
 def test_raw_hsic_is_answered_where_cka_has_no_scale():
     rng = np.random.default_rng(3)
     x = np.exp(2.2 * rng.normal(size=12))

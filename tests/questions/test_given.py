@@ -8,8 +8,6 @@ import reldep
 from reldep.engine.covariates import Covariates, Regression
 from reldep.engine.regression import Search
 
-pytestmark = pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
-
 
 def laws(rng, m=100):
     """What covariates add, what is left beyond them, numbers, labels: as in the reference."""

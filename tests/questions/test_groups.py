@@ -13,8 +13,6 @@ from reldep.exceptions import InputError, ReldepWarning
 HALF = np.repeat(["a", "b"], 40)
 FEW = {"n_simulations": 400}
 
-pytestmark = pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
-
 
 @pytest.fixture
 def xy(rng):

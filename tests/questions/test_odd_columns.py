@@ -12,7 +12,6 @@ import reldep
 from cautioned import cautioned
 from reldep.exceptions import CopyWarning, MissingCodesWarning
 
-pytestmark = pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
 FEW = {"n_simulations": 400}
 SUBJECT = np.repeat(np.arange(10), 4)
 

@@ -16,8 +16,6 @@ RARE = np.array(["a"] * (M - 2) + ["b"] * 2)
 FREE = RNG.normal(size=(2, M))
 COLUMNS = {"y": Y, "rare": RARE, "free": FREE[0]}
 
-pytestmark = pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
-
 
 QUESTIONS = """
 compare(X, Y, RARE, measure=measure)

@@ -21,20 +21,13 @@ import pytest
 import reldep
 from calls import called
 from reldep.engine import Blocks
-from reldep.exceptions import InputError, ReldepWarning
+from reldep.exceptions import InputError
 from reldep.kernels import Delta, Distance, Gaussian, Laplace, Linear, Text
 
 N = 2_400
 # Columns of so few bytes stay in memory; nothing of the tests beyond memory does.
 ON_DISK = Blocks(memory=20_000)
 WIDE = {"kernel": Laplace(1.0)}
-
-
-@pytest.fixture(autouse=True)
-def _quiet():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ReldepWarning)
-        yield
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,6 @@ import pytest
 
 import reldep
 
-pytestmark = pytest.mark.filterwarnings("ignore::reldep.exceptions.ReldepWarning")
-
 
 def three(m, seed=0):
     rng = np.random.default_rng(seed)

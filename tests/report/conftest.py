@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 
 import numpy as np
 import pytest
@@ -41,20 +40,16 @@ def sensitivity(variables):
 def answers(variables, comparison, sensitivity):
     """One result of every kind that can be reported."""
     x, y, z = variables
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", reldep.ReldepWarning)
-        return {
-            "comparison": comparison,
-            "split": reldep.paper_test(x, y, z, method="split"),
-            "contrast": reldep.contrast(
-                {"x": x, "y": y, "z": z}, {("x", "y"): 1, ("x", "z"): -0.5, ("y", "z"): -0.5}
-            ),
-            "dependence": reldep.dependence(x, y, measure="dcor"),
-            "ranking": reldep.rank(
-                x, {"y": y, "z": z, "w": np.sin(3 * x)}, measure="cka", n_simulations=500
-            ),
-            "sensitivity": sensitivity,
-        }
+    data = {"x": x, "y": y, "z": z}
+    weights = {("x", "y"): 1, ("x", "z"): -0.5, ("y", "z"): -0.5}
+    return {
+        "comparison": comparison,
+        "split": reldep.paper_test(x, y, z, method="split"),
+        "contrast": reldep.contrast(data, weights),
+        "dependence": reldep.dependence(x, y, measure="dcor"),
+        "ranking": reldep.rank(x, {"y": y, "z": z, "w": np.sin(3 * x)}, n_simulations=500),
+        "sensitivity": sensitivity,
+    }
 
 
 KINDS = ("comparison", "split", "contrast", "dependence", "ranking", "sensitivity")

@@ -79,7 +79,6 @@ ANSWERS = {
 }
 
 
-@pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
 @pytest.mark.parametrize("question", ANSWERS)
 def test_an_answer_lists_what_a_reader_wants_and_names_columns_as_all_do(question):
     ask, members, columns = ANSWERS[question]
