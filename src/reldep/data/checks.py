@@ -186,6 +186,16 @@ def repeated(names: Iterable[str]) -> list[str]:
     return [name for name, times in Counter(names).items() if times > 1]
 
 
+def check_unique(names: Iterable[str], what: str, more: str = "") -> None:
+    """Raise InputError if two columns have one name, with a further way out."""
+    twice = repeated(names)
+    if twice:
+        raise InputError(
+            f"{what} has more than one column named {listing(twice)}. Give every column a name of "
+            f"its own{more}."
+        )
+
+
 def printable(text: object) -> str:
     r"""Return a text from a file so that a terminal shows it and does not obey it.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from reldep.data.checks import cell, composed, listing, quoted, repeated
+from reldep.data.checks import cell, check_unique, composed, quoted
 from reldep.data.rows import Rows, TimeOrder, dates_rows, first_in_order
 from reldep.data.written_numbers import is_missing
 from reldep.exceptions import InputError, InputTypeError
@@ -162,12 +162,7 @@ def check_not_lazy(data: Any, name: str) -> None:
 def with_plain_names(data: Any, name: str) -> Any:
     """Return a frame whose names are strings; raise InputError if a name comes twice."""
     names = column_names(data)
-    twice = repeated(names)
-    if twice:
-        raise InputError(
-            f"{name} has more than one column named {listing(twice)}. Give every column a name of "
-            "its own."
-        )
+    check_unique(names, name)
     if frame_library(data) == "pandas" and list(data.columns) != names:
         data = data.copy(deep=False)
         data.columns = names

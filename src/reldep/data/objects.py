@@ -99,6 +99,20 @@ def read_labels(data: Any, name: str) -> Labels:
     return labels
 
 
+def columns_of(frame: Any) -> list[Variable]:
+    """Return every column of a frame as a variable; numbers all at once."""
+    import narwhals as nw
+
+    wrapped = nw.from_native(frame, eager_only=True)
+    if not all(dtype.is_numeric() for dtype in wrapped.schema.values()):
+        return [read_variable(wrapped[name].to_native(), name) for name in wrapped.columns]
+    doubles = wrapped.select(nw.all().cast(nw.Float64)).to_numpy()
+    by_column = np.ascontiguousarray(np.asarray(doubles, dtype=np.float64).T)
+    by_column.flags.writeable = False
+    pairs = zip(wrapped.columns, by_column, strict=True)
+    return [Numeric(name, column[:, None], (name,)) for name, column in pairs]
+
+
 def _from_object(data: Any, name: str) -> Variable:
     """Return anything but an array as a variable."""
     check_has_rows(data, name)
@@ -248,8 +262,10 @@ def _is_flat(row: Any) -> bool:
 def _from_frame_library(data: Any, name: str) -> Variable:
     import narwhals as nw
 
-    if frame_library(data) == "pyarrow" and type(data).__name__.endswith("Array"):
-        data = _chunked(data)
+    if type(data).__module__.startswith("pyarrow") and hasattr(data, "buffers"):
+        import pyarrow as pa
+
+        data = pa.chunked_array([data])  # which narwhals understands
     if is_frame(data) and frame_library(data) == "pandas":
         data = with_plain_names(data, name)
     check_not_lazy(data, name)
@@ -264,13 +280,6 @@ def _from_frame_library(data: Any, name: str) -> Variable:
         doubles = native if dtypes == {nw.Float64} else native.select(nw.all().cast(nw.Float64))
         return Numeric(name, _frozen(_to_doubles(doubles)), tuple(column_names(data)))
     return _combine(name, [_from_series(native[c], str(c)) for c in native.columns])
-
-
-def _chunked(data: Any) -> Any:
-    """Wrap an arrow array as the chunked array that narwhals understands."""
-    import pyarrow as pa
-
-    return data if isinstance(data, pa.ChunkedArray) else pa.chunked_array([data])
 
 
 def _to_doubles(data: nw.DataFrame[Any] | nw.Series[Any]) -> FloatArray:

@@ -8,6 +8,7 @@ budget, which is asked before anything is read.
 from __future__ import annotations
 
 import bz2
+import codecs
 import gzip
 import io
 import lzma
@@ -240,16 +241,6 @@ def open_source(place: Any) -> Source:
     return _recognised(Source(name, path, ending=_ending(path.name), stamp=_check_regular(path)))
 
 
-def with_input_read(data: Any) -> Any:
-    """Return data in which the text from standard input stands for ``"-"``."""
-    are_several = isinstance(data, (list, tuple))
-    read = [
-        open_source(one) if isinstance(one, str) and one == STANDARD_INPUT else one
-        for one in (data if are_several else [data])
-    ]
-    return read if are_several else read[0]
-
-
 def stem(place: Any) -> str:
     """Return a file's name without directory and endings, for naming its columns.
 
@@ -262,8 +253,7 @@ def stem(place: Any) -> str:
         place = getattr(place, "name", "file")
     if place == STANDARD_INPUT or isinstance(place, Source):
         return "stdin"
-    name = Path(place).name
-    return Path(name[:-3] if name.lower().endswith(".gz") else name).stem
+    return _unpacked(place).stem
 
 
 def _from_file_object(file: Any, name: str = "") -> Source:
@@ -272,10 +262,15 @@ def _from_file_object(file: Any, name: str = "") -> Source:
 
 
 def _ending(name: str) -> str:
-    parts = name.lower().split(".")
-    while parts and parts[-1] in ("gz", "bz2", "xz"):
-        parts.pop()
-    return parts[-1] if len(parts) > 1 else ""
+    return _unpacked(name).suffix.lower()[1:]
+
+
+def _unpacked(name: Any) -> Path:
+    """Return the name of a file without the endings of compression."""
+    path = Path(name)
+    while path.suffix.lower() in (".gz", ".bz2", ".xz"):
+        path = path.with_suffix("")
+    return path
 
 
 def _recognised(source: Source, depth: int = 0) -> Source:
@@ -323,12 +318,12 @@ def _started(start: bytes, known: Mapping[bytes, Found]) -> Found | None:
 
 def _is_text(start: bytes) -> bool:
     """Return True for bytes that may be the start of a text."""
+    is_wide = start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     try:
-        start.decode("utf-8")
-    except UnicodeDecodeError as error:
-        if error.end < len(start) - 3:  # a letter that is cut off at the end is no matter
-            return start.startswith((b"\xff\xfe", b"\xfe\xff"))
-    return b"\0" not in start or start.startswith((b"\xff\xfe", b"\xfe\xff"))
+        codecs.getincrementaldecoder("utf-8")().decode(start)  # the last letter may be cut off
+    except UnicodeDecodeError:
+        return is_wide
+    return is_wide or b"\0" not in start
 
 
 def _of_archive(source: Source, depth: int) -> Source:
@@ -337,7 +332,9 @@ def _of_archive(source: Source, depth: int) -> Source:
     expected = _BY_ENDING.get(source.ending)
     what = f"only a part of {expected.what}" if expected else "not a ZIP archive"
     with translated(f"{name} is damaged, or {what}"), zipfile.ZipFile(source.file()) as archive:
-        members = [info for info in archive.infolist() if _is_data(info)]
+        # macOS adds a folder of its own to every archive.
+        files = [info for info in archive.infolist() if not info.is_dir() and info.filename]
+        members = [info for info in files if not info.filename.startswith("__MACOSX/")]
         names = {info.filename for info in members}
         is_workbook = any(one.startswith("xl/") for one in names) or "content.xml" in names
         is_arrays = source.ending == "npz" or (names and all(o.endswith(".npy") for o in names))
@@ -360,12 +357,6 @@ def _of_archive(source: Source, depth: int) -> Source:
             content = _at_most(file, source.name, source.size)
     ending = _ending(members[0].filename)
     return _recognised(replace(source, content=content, ending=ending, stamp=()), depth + 1)
-
-
-def _is_data(info: zipfile.ZipInfo) -> bool:
-    # macOS adds a folder of its own to every archive.
-    name = info.filename
-    return bool(name) and not name.endswith("/") and not name.startswith("__MACOSX/")
 
 
 def _check_regular(path: Path) -> tuple[int, ...]:

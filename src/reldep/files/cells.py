@@ -36,6 +36,7 @@ _COLUMNS_AT_A_TIME = 8
 # Days from 1970-01-01 to the first and to the last date of Python.
 _EPOCH = date(1970, 1, 1)
 _FIRST, _LAST = (date.min - _EPOCH).days, (date.max - _EPOCH).days
+# The note about decimal commas, where the whole text uses them.
 _QUIET = ("',' read as the decimal mark",)
 
 
@@ -130,7 +131,8 @@ def table_of_cells(cells: Cells, options: Reading) -> Table:
         known |= cells.read(again, evidence, options, stated)
     known = _without_nameless(known, cells)
     if proven == {","} and not cells.has_commas_between_fields:
-        known = {name: _quieter(column) for name, column in known.items()}
+        quiet = [name for name, column in known.items() if column.notes == _QUIET]
+        known |= {name: replace(known[name], notes=()) for name in quiet}
     known = {name: on_circles(column, name, options) for name, column in known.items()}
 
     def load(names: list[str]) -> pl.DataFrame:
@@ -164,7 +166,7 @@ def table_of_cells(cells: Cells, options: Reading) -> Table:
 
 
 def _read_all(cells: Cells, evidence: Evidence, options: Reading) -> dict[str, Column]:
-    """Return all columns; of a large text without their values."""
+    """Return all columns; of a large text with the first value alone."""
     names = list(cells.names)
     if not cells.is_large:
         return cells.read(names, evidence, options, {})
@@ -172,7 +174,8 @@ def _read_all(cells: Cells, evidence: Evidence, options: Reading) -> dict[str, C
     for start in range(0, len(names), _COLUMNS_AT_A_TIME):
         found = cells.read(names[start : start + _COLUMNS_AT_A_TIME], evidence, options, {})
         known |= {
-            name: replace(column, values=column.values.clear(1)) for name, column in found.items()
+            name: replace(column, values=column.values.drop_nulls().head(1))
+            for name, column in found.items()
         }
     return known
 
@@ -181,8 +184,6 @@ def _without_nameless(known: Mapping[str, Column], cells: Cells) -> dict[str, Co
     """Return the columns with names: those without one and without values are left out."""
     nameless = [name for name in known if name[:1] == "\0"]
     filled = [name for name in nameless if known[name].values.count()]
-    if cells.is_large:
-        filled = [name for name in nameless if cells.load([name])[name].count()]
     if len(filled) > 1:
         way_out = "Give every column a name of its own."
         if cells.skip_rows is not None:
@@ -195,11 +196,6 @@ def _without_nameless(known: Mapping[str, Column], cells: Cells) -> dict[str, Co
         for name, column in known.items()
         if name not in nameless or name in filled
     }
-
-
-def _quieter(column: Column) -> Column:
-    """Return a column without the note about decimal commas, which the whole text uses."""
-    return replace(column, notes=()) if column.notes == _QUIET else column
 
 
 def table_of_columns(

@@ -15,12 +15,11 @@ import numpy as np
 import polars as pl
 import polars.selectors as cs
 
-from reldep.data.checks import listing, printable, translated
+from reldep.data.checks import check_unique, listing, printable, translated
 from reldep.data.selectors import kind_of
 from reldep.exceptions import InputError, InputTypeError
 from reldep.files.byte_sources import Source, check_budget, open_source
 from reldep.files.cells import table_of_columns
-from reldep.files.header import check_unique
 from reldep.files.read import STATED
 from reldep.files.table import at_once
 from reldep.words import counted

@@ -16,6 +16,7 @@ import datetime
 import io
 import operator as op
 import tokenize
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,10 +26,9 @@ import polars.selectors as cs
 
 from reldep.data.checks import cell, composed, translated
 from reldep.exceptions import InputError, InputTypeError
-from reldep.files.table import all_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from reldep.data.variables import BoolArray
     from reldep.files.table import Table
@@ -47,7 +47,52 @@ _LIKE = "Write it like \"age > 40 and sex = 'f'\", or pass one boolean per row."
 _NOT_PARSED = (SyntaxError, ValueError, tokenize.TokenError, RecursionError, MemoryError)
 
 
-def rows_where(table: Table, where: Any) -> tuple[str, BoolArray]:
+@dataclass(frozen=True)
+class Scope:
+    """The rows that a condition left.
+
+    Attributes
+    ----------
+    condition : str
+        The condition as it was written; empty if the rows were chosen by booleans.
+    n_rows, n_kept : int
+        Rows before and after.
+
+    Examples
+    --------
+    >>> str(Scope("sex = 'f'", 700, 260))
+    "the 260 of 700 rows with sex = 'f'"
+    """
+
+    condition: str
+    n_rows: int
+    n_kept: int
+
+    def __str__(self) -> str:
+        chosen = f"with {' '.join(self.condition.split())}" if self.condition else "chosen"
+        return f"the {self.n_kept:,} of {self.n_rows:,} rows {chosen}"
+
+
+def restricted(table: Table, where: Any) -> Table:
+    """Return a table with the rows for which a condition holds, or that booleans choose."""
+    condition, is_kept = _rows_where(table, where)
+    if not is_kept.any():
+        named = f"the condition {condition!r}" if condition else "`where`"
+        raise InputError(f"no row of {table.name} satisfies {named}.")
+    made, before = table.at(np.flatnonzero(is_kept)), table.scope
+    n_before = table.n_rows if before is None else before.n_rows
+    both = [condition] if before is None else [before.condition, condition]
+    return replace(made, scope=Scope(_all_of([*filter(None, both)]), n_before, made.n_rows))
+
+
+def _all_of(conditions: Sequence[str]) -> str:
+    """Return several conditions that all hold as one; nothing for none."""
+    if len(conditions) < 2:
+        return "".join(conditions)
+    return " and ".join(f"({one})" if " or " in one.lower() else one for one in conditions)
+
+
+def _rows_where(table: Table, where: Any) -> tuple[str, BoolArray]:
     """Return a condition as text, and the rows of a table for which it holds.
 
     Parameters
@@ -64,7 +109,7 @@ def rows_where(table: Table, where: Any) -> tuple[str, BoolArray]:
     """
     each = where if isinstance(where, (list, tuple)) else [where]
     if each and all(isinstance(one, str) for one in each):
-        text = composed(all_of([*each]))
+        text = composed(_all_of([*each]))
         return text, _Condition(text, table).holds()
     try:
         mask = np.asarray(where)

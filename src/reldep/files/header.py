@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from reldep.data.checks import composed, listing, printable, repeated
+from reldep.data.checks import check_unique, composed, listing, printable
 from reldep.data.missing_codes import is_code
 from reldep.data.strings.numbers import is_unit, looks_like_number
 from reldep.exceptions import InputError
@@ -123,7 +123,7 @@ def header_of_records(
     names, notes = in_composed_form([field.strip().strip("\ufeff") for field in found[0]]), []
     following = found[has_header:]
     if has_header:
-        notes += check_names([field for field in names if field], name, line, skip_rows)
+        notes += _check_names([field for field in names if field], name, line, skip_rows)
     else:
         names = [f"c{i + 1}" for i in range(len(names))]
     if following and len(following[0]) == len(names) + 1 and not following[0][-1].strip():
@@ -175,11 +175,10 @@ def _names_columns(line: str, rest: str) -> bool:
     return False
 
 
-def check_names(
-    names: Sequence[str], name: str, line: int, skip_rows: int | None = None
-) -> list[str]:
+def _check_names(names: Sequence[str], name: str, line: int, skip_rows: int | None) -> list[str]:
     """Return notes about names; raise InputError for repeated names and for numbers."""
-    check_unique(names, name, skip_rows)
+    more = f", or pass `skip_rows={skip_rows}` for the names further down" * bool(skip_rows)
+    check_unique(names, name, more)
     if not names or not all(map(_NUMBER.fullmatch, names)):
         return []
     if not all(map(str.isdecimal, names)):
@@ -188,17 +187,6 @@ def check_names(
             "the file has no header, pass `header=False`."
         )
     return [f"line {line} holds whole numbers, which were taken as the names of columns"]
-
-
-def check_unique(names: Sequence[str], name: str, skip_rows: int | None = None) -> None:
-    """Raise InputError if two columns have one name; names may stand further down."""
-    twice = repeated(names)
-    if twice:
-        way_out = f", or pass `skip_rows={skip_rows}` for the names further down" * bool(skip_rows)
-        raise InputError(
-            f"{name} has more than one column named {listing(twice)}. Give every "
-            f"column a name of its own{way_out}."
-        )
 
 
 def in_composed_form(names: Sequence[str]) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypedDict, Unpack, cast, get_type_hi
 from reldep.arguments import Argument, Interface, public
 from reldep.data.checks import check_choice, check_count, composed
 from reldep.exceptions import InputError, InputTypeError
-from reldep.files.byte_sources import with_input_read
+from reldep.files.byte_sources import STANDARD_INPUT, open_source
 from reldep.files.table import Table
 
 Words = str | Sequence[str]
@@ -287,7 +287,7 @@ def read(
     given = completed(options)
     survival = given["survival"]
     # Once polars is imported, Ctrl-C does not end waiting for standard input.
-    source = with_input_read(data)
+    source = _with_input_read(data)
     from reldep.files.opening import open_table
 
     table = open_table(source, given)
@@ -299,6 +299,16 @@ def read(
     if given["id"] is not None:
         table = table.named_by(given["id"])
     return replace(table, call=_call(data, options))
+
+
+def _with_input_read(data: Any) -> Any:
+    """Return data in which the text from standard input stands for ``"-"``."""
+    are_several = isinstance(data, (list, tuple))
+    read = [
+        open_source(one) if isinstance(one, str) and one == STANDARD_INPUT else one
+        for one in (data if are_several else [data])
+    ]
+    return read if are_several else read[0]
 
 
 def as_table(data: Any) -> Table:

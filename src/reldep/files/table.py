@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from reldep.data.checks import cell, listing, printable, translated
+from reldep.data.checks import listing, printable, translated
 from reldep.data.frames import as_polars
 from reldep.data.lifetimes import Survival
 from reldep.data.objects import read_variable
@@ -24,7 +23,7 @@ from reldep.data.selectors import (
 )
 from reldep.data.variables import Labels, Mixed
 from reldep.exceptions import InputError
-from reldep.words import counted, listed
+from reldep.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -35,53 +34,18 @@ if TYPE_CHECKING:
     from reldep.data.strings.reading import Doubt
     from reldep.data.variables import IntArray, Variable
     from reldep.files.describe import ColumnDescription
+    from reldep.files.filters import Scope
 
 Found = TypeVar("Found")
-# Columns that the text of a table shows, and a message: half a screen, and two lines.
-_SHOWN, _SHOWN_NAMES = 12, 6
+# Columns that the text of a table shows: half a screen.
+_SHOWN = 12
 # Yields frames with some columns, one after another: all rows in frames of about so many, or in
 # one frame for None.
 Parts: TypeAlias = "Callable[[list[str], int | None], Iterator[Any]]"
 
 
-@dataclass(frozen=True)
-class Scope:
-    """The rows that a condition left.
-
-    Attributes
-    ----------
-    condition : str
-        The condition as it was written; empty if the rows were chosen by booleans.
-    n_rows, n_kept : int
-        Rows before and after.
-
-    Examples
-    --------
-    >>> str(Scope("sex = 'f'", 700, 260))
-    "the 260 of 700 rows with sex = 'f'"
-    """
-
-    condition: str
-    n_rows: int
-    n_kept: int
-
-    def __str__(self) -> str:
-        chosen = f"with {' '.join(self.condition.split())}" if self.condition else "chosen"
-        return f"the {self.n_kept:,} of {self.n_rows:,} rows {chosen}"
-
-
 _NUMBERS = (ColumnType.NUMBER, ColumnType.INTEGER)
 _LABELS = (ColumnType.TEXT, ColumnType.CATEGORY)
-_NAMES_FEATURES = re.compile(
-    r"(gene|transcript|probe|probeset|feature|protein|peptide|metabolite|otu|asv|taxon|cpg|snp|"
-    r"ensembl|entrez|hgnc|symbol|ensg|uniprot)s?([ _.-]?(id|name|symbol|accession)s?)?",
-    re.IGNORECASE,
-)
-_DATED_GENE = re.compile(
-    r"\d{1,2}[-. ]?(mar|sep|sept|dec|oct|apr|feb|märz|mrz|okt|dez)[a-z]*\.?|"
-    r"(mar|sep|sept|dec|oct|apr|feb|mrz|okt|dez)[-. ]\d{1,2}|\d{4}-(03|09|12|10|04|02)-\d\d.*",
-    re.IGNORECASE,
-)
 
 
 def at_once(load: Callable[[list[str]], Any]) -> Parts:
@@ -177,6 +141,12 @@ class Table:
         """What was understood about the file and its columns."""
         return self.notes_about(list(self.columns))
 
+    def notes_about(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """Return what was understood about the file and some of its columns."""
+        from reldep.files.describe import notes_about
+
+        return notes_about(self, columns)
+
     @property
     def dates(self) -> list[str]:
         """The columns that may date the rows."""
@@ -252,7 +222,9 @@ class Table:
                 known_column(name, self.columns, self.name)
         doubtful = [name for name in names if name in self.doubts]
         if doubtful:
-            raise self._refused(doubtful)
+            from reldep.files.describe import refused
+
+            raise refused(self, doubtful)
         return self.load(names)
 
     def load(self, names: Sequence[str]) -> Any:
@@ -299,16 +271,9 @@ class Table:
 
     def restricted(self, where: Any) -> Table:
         """Return the table with the rows for which a condition holds, or that booleans choose."""
-        from reldep.files.filters import rows_where
+        from reldep.files.filters import restricted
 
-        condition, is_kept = rows_where(self, where)
-        if not is_kept.any():
-            named = f"the condition {condition!r}" if condition else "`where`"
-            raise InputError(f"no row of {self.name} satisfies {named}.")
-        made, before = self.at(np.flatnonzero(is_kept)), self.scope
-        n_before = self.n_rows if before is None else before.n_rows
-        both = [condition] if before is None else [before.condition, condition]
-        return replace(made, scope=Scope(all_of([*filter(None, both)]), n_before, made.n_rows))
+        return restricted(self, where)
 
     def at(self, places: IntArray) -> Table:
         """Return the table with the rows at some places, in their order."""
@@ -383,27 +348,6 @@ class Table:
             return block.to_native()
         return _ordered(read_variable(block.to_native(), variable), self.orders, names)
 
-    def _refused(self, doubtful: Sequence[str]) -> InputError:
-        """Return the error for columns that cannot be used as they are."""
-        from reldep.data.strings.reading import WAYS_OUT
-
-        faults = [f"column {name!r} {self._fault(name)}" for name in doubtful[:_SHOWN_NAMES]]
-        n_more = len(doubtful) - _SHOWN_NAMES
-        more = f"; and {n_more} more columns" if n_more > 0 else ""
-        ways = dict.fromkeys(WAYS_OUT[self.doubts[name].kind] for name in doubtful)
-        found = [self.doubts[name] for name in doubtful]
-        if all(one.kind == "words" and [row for _, row in one.cells] == [0] for one in found):
-            ways["If the header has two lines, leave out the first with `skip_rows`."] = None
-        return InputError(
-            f"{self.name}: {'; '.join(faults)}{more}. {' '.join(ways)} Or leave a "
-            f"column out with '!{printable(doubtful[0])}'."
-        )
-
-    def _fault(self, name: str) -> str:
-        doubt, places = self.doubts[name], self.origins.get(name, self.places)
-        cells = [f"{cell(text)} ({places.name(row)})" for text, row in doubt.cells]
-        return f"{doubt.reason}: {', '.join(cells)}" if cells else doubt.reason
-
     def _found(self, words: Words | Mapping[str, Words], select: Callable[[], Found]) -> Found:
         """Return what is selected; of a name that is not a column, say where it is instead."""
         try:
@@ -432,47 +376,6 @@ class Table:
                 "the table first."
             ) from error
 
-    def notes_about(self, columns: Sequence[str]) -> tuple[str, ...]:
-        """Return what was understood about the file and some of its columns."""
-        name = self.name
-        of_file = [f"{name}: {text}." for text in self.said]
-        of_file += [f"{self.joined}."] if "unmatched" in self.joined else []
-        of_file += [f"{name}: {text}." for text in self._doubts_about_names(columns)]
-        alike: dict[str, list[str]] = {}
-        for column in columns:
-            for text in self.column_said.get(column, ()):
-                alike.setdefault(text, []).append(column)
-        of_columns = []
-        for text, names in alike.items():
-            noun = "column" if len(names) == 1 else "columns"
-            shown = listed([*map(repr, names)], _SHOWN_NAMES)
-            of_columns.append(f"{noun} {shown} of {name}: {text}.")
-        doubtful = [column for column in columns if column in self.doubts][:_SHOWN_NAMES]
-        of_columns += [f"column {one!r} of {name} {self._fault(one)}." for one in doubtful]
-        return (*of_file, *of_columns)
-
-    def _doubts_about_names(self, columns: Sequence[str]) -> list[str]:
-        """Return what names of columns show: genes down the rows, genes turned into dates."""
-        if self.name == "the data":
-            return []
-        said = []
-        first = next(iter(self.columns), "")
-        has_words_first = first not in columns and self.columns.get(first) in _LABELS
-        if has_words_first and _NAMES_FEATURES.fullmatch(first):
-            said.append(
-                f"by its name, the first column {first!r} names what was measured in each row, but "
-                "rows are taken as observations and columns as variables. If the samples are the "
-                "columns, transpose the table first"
-            )
-        dates = [name for name in columns if _DATED_GENE.fullmatch(name)]
-        if dates:
-            shown = listed([*map(repr, dates)], _SHOWN_NAMES)
-            said.append(
-                f"names of columns look like dates ({shown}), which spreadsheets make of names of "
-                "genes such as MARCH1 and SEPT2"
-            )
-        return said
-
 
 def _ordered(
     variable: Variable, orders: Mapping[str, tuple[str, ...]], names: Sequence[str]
@@ -492,10 +395,3 @@ def _ordered(
             "`categories` too."
         )
     return replace(variable, order=orders[names[0]])
-
-
-def all_of(conditions: Sequence[str]) -> str:
-    """Return several conditions that all hold as one; nothing for none."""
-    if len(conditions) < 2:
-        return "".join(conditions)
-    return " and ".join(f"({one})" if " or " in one.lower() else one for one in conditions)

@@ -16,9 +16,9 @@ from reldep.data.checks import check_count, repeated
 from reldep.data.frames import frame_library, native_name
 from reldep.data.selectors import parse_named
 from reldep.exceptions import InputError, InputTypeError, ReldepWarning
+from reldep.files.in_parts import WideColumns
 from reldep.files.read import as_table
 from reldep.files.table import Table
-from reldep.files.wide_columns import WideColumns
 from reldep.questions.dealing import stored_rows
 from reldep.questions.options import Options
 from reldep.words import counted, in_one_line

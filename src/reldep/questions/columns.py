@@ -22,7 +22,7 @@ from reldep.engine.blocks import FEWEST_ROWS as FEWEST_IN_A_BLOCK
 from reldep.engine.scan import deal_for_scan, make_batches
 from reldep.engine.threads import progress_bar
 from reldep.exceptions import InputError, InputTypeError
-from reldep.files.wide_columns import READ_BYTES, WideColumns
+from reldep.files.in_parts import READ_BYTES, WideColumns
 from reldep.kernels.choosing import as_kernel
 from reldep.questions.covariates import columns_left
 from reldep.questions.stored import StoredBatches

@@ -13,7 +13,7 @@ from reldep.data.objects import read_labels
 from reldep.data.variables import MISSING_CODE, Labels
 from reldep.engine.blocks import FEWEST_BLOCKS, FEWEST_ROWS, Blocks
 from reldep.exceptions import InputError
-from reldep.files.dealt import BLOCK, UNIT, DealtRows
+from reldep.files.in_parts import BLOCK, UNIT, DealtRows
 from reldep.files.table import at_once
 from reldep.questions.options import check_lag
 from reldep.questions.stored import StoredRows, check_group

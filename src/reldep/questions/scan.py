@@ -11,10 +11,10 @@ import numpy as np
 from reldep.arguments import Argument
 from reldep.checks.subjects import LEVEL
 from reldep.data.frames import aligned, frame_library, index_rows, is_frame, with_plain_names
-from reldep.data.objects import read_variable
+from reldep.data.objects import columns_of, read_variable
 from reldep.data.variables import Numeric
 from reldep.exceptions import InputError
-from reldep.files.wide_columns import WideColumns, columns_of
+from reldep.files.in_parts import WideColumns
 from reldep.kernels.choosing import assign
 from reldep.questions import options as shared
 from reldep.questions.ask import name_variables, question, read_variables

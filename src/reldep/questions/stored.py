@@ -22,7 +22,7 @@ from reldep.engine.fitted_columns import Ready
 from reldep.engine.influence import from_blocks
 from reldep.engine.scan import Batch, Batches, BlockBatches
 from reldep.exceptions import InputError, NoVariationError
-from reldep.files.dealt import UNIT
+from reldep.files.in_parts import UNIT
 from reldep.kernels.custom import FittedPrecomputed
 from reldep.kernels.explicit import Linear
 from reldep.kernels.radial import Distance

@@ -1,7 +1,7 @@
-"""Rows of a table too large for memory, dealt into blocks that are kept on disk.
+"""Tables too large for memory: some columns of a wide one at a time, rows of a long one on disk.
 
-One pass over the table, some rows at a time, writes every row to the part of its block; a part is
-a run of blocks that fits into memory. Nothing is shuffled within pieces of a file only: a sorted
+One pass over a long table, some rows at a time, writes every row to the part of its block; a part
+is a run of blocks that fits into memory. Nothing is shuffled within pieces of a file only: a sorted
 file, or one file per group, gives the same answer.
 """
 
@@ -11,19 +11,22 @@ import shutil
 import tempfile
 import threading
 import weakref
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reldep.data.objects import columns_of
 from reldep.exceptions import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     import polars as pl
 
-    from reldep.data.variables import BoolArray, IntArray
+    from reldep.data.variables import BoolArray, IntArray, Variable
+    from reldep.files.table import Table
 
 # The columns with the block of a row and, where rows depend on each other, with its unit. Names
 # with zero bytes are cut by Arrow.
@@ -31,6 +34,50 @@ BLOCK, UNIT = "__reldep_block__", "__reldep_unit__"
 
 # Parts in memory: that of the blocks at work, and of those after them.
 KEPT_PARTS = 2
+
+
+# Bytes that the columns read at a time may take as doubles: little next to the memory of a laptop,
+# and 1,000 columns of 12,000 rows.
+READ_BYTES = 100_000_000
+
+
+@dataclass(eq=False)
+class WideColumns:
+    """Many variables on the same rows: all in memory, or columns of a table.
+
+    Of a table, those read last are kept for the next call.
+
+    Attributes
+    ----------
+    names : sequence of str
+        Of the variables, each once.
+    table : Table or None
+    held : sequence of Variable
+        Those in memory.
+    read_bytes : int
+        The most that is read at a time, unless more columns are asked for.
+    """
+
+    names: Sequence[str]
+    table: Table | None = None
+    held: Sequence[Variable] = ()
+    read_bytes: int = READ_BYTES
+    _start: int = 0
+
+    @property
+    def n_rows(self) -> int:
+        """The number of observations."""
+        return len(self.held[0]) if self.table is None else len(self.table)
+
+    def read(self, start: int, stop: int) -> Sequence[Variable]:
+        """Return the variables from `start` to before `stop`."""
+        is_held = self._start <= start and stop <= self._start + len(self.held)
+        if self.table is not None and not is_held:
+            size = max(stop - start, self.read_bytes // (8 * self.n_rows))
+            self.held = ()  # to be freed before the others are read
+            names = self.names[start : start + size]
+            self._start, self.held = start, columns_of(self.table.read(names))
+        return self.held[start - self._start : stop - self._start]
 
 
 class DealtRows:
