@@ -231,17 +231,3 @@ def error_text(error: BaseException, spell: Callable[[str], str], report: str) -
     if isinstance(error, (ValueError, TypeError, ImportError, OSError)):
         return words
     return f"something unexpected happened ({type(error).__name__}: {words}). {report}"
-
-
-def text_table(
-    header: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequence[bool]
-) -> str:
-    """Return an aligned table: `numeric` columns to the right, the first and others to the left."""
-    columns = []
-    for i, cells in enumerate(zip(header, *rows, strict=True)):
-        align = str.rjust if i and numeric[i] else str.ljust
-        width = max(map(len, cells))
-        columns.append([align(cell, width) for cell in cells])
-    written = ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]
-    rule = "-" * max(map(len, written))
-    return "\n".join([written[0], rule, *written[1:]])

@@ -15,7 +15,7 @@ import typer
 from reldep.exceptions import InputError
 from reldep.io import check_writable, write
 from reldep.system import import_away
-from reldep.words import counted, spelled, text_table
+from reldep.words import counted, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -155,22 +155,14 @@ def _print_answer(request: Request, wanted: Delivery, parts: Description, join: 
 
 
 LONGEST_EXAMPLE = 30  # characters, so that a line fits a terminal
-# What is said of a column, and whether it is a number.
-HEADER = {
-    "column": False,
-    "type": False,
-    "missing": True,
-    "different": True,
-    "range or example": False,
-    "kernel": False,
-}
+HEADER = ["column", "type", "missing", "different", "range or example", "kernel"]
 
 
 def print_description(table: Table, *, json: bool, csv: bool) -> None:
     """Print what is in a file, one line for every column."""
     from reldep.description import Column
     from reldep.description import Table as Shown
-    from reldep.report.tables import csv_text, plain
+    from reldep.report.tables import csv_text, plain, text_table
 
     Delivery(json=json, csv=csv).check(())
     rows = [asdict(column) for column in table.describe()]
@@ -182,13 +174,14 @@ def print_description(table: Table, *, json: bool, csv: bool) -> None:
         if table.joined:
             say(f"{table.joined}\n")
         say(f"{table.name}: {counted(len(table), 'row')}, {counted(len(rows), 'column')}\n")
-        say(text_table([*HEADER], [_in_words(row) for row in rows], [*HEADER.values()]))
+        cells = zip(HEADER, zip(*map(_in_words, rows), strict=True), strict=True)
+        say(text_table(Shown(tuple(Column(name, name, column) for name, column in cells))))
         notes = table.notes_about(list(table.columns))
         if notes:
             say("\n" + "\n".join(map(in_shell, notes)))
 
 
-def _in_words(row: dict[str, Any]) -> list[str]:
+def _in_words(row: dict[str, Any]) -> list[Any]:
     from reldep.data.checks import printable
 
     values = " ".join(row["example"].split())
@@ -196,9 +189,8 @@ def _in_words(row: dict[str, Any]) -> list[str]:
         values = f"{row['minimum']:g} to {row['maximum']:g}"
     elif len(values) > LONGEST_EXAMPLE:
         values = f"{values[: LONGEST_EXAMPLE - 1]}…"
-    different = "" if row["n_unique"] is None else str(row["n_unique"])
     name = printable(row["name"])
-    return [name, row["type"], str(row["n_missing"]), different, values, row["kernel"]]
+    return [name, row["type"], row["n_missing"], row["n_unique"], values, row["kernel"]]
 
 
 _NEW_WORD = re.compile(r"(?<=[a-z])(?=[A-Z])")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from reldep.report.markup import SAFE, Markup, element
 from reldep.version import __version__
-from reldep.words import listed, text_table
+from reldep.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -125,8 +125,7 @@ def plain_text(parts: Description) -> str:
     is_long = parts.table.order is not None
     # Twenty rows fit on a screen; data frames and files have all.
     table = parts.table.by_weight().top(20) if is_long else parts.table
-    names, numeric = zip(*((c.name, c.is_numeric) for c in table.columns), strict=True)
-    lines = [parts.sentence, "", text_table(names, table.rows, numeric)]
+    lines = [parts.sentence, "", text_table(table)]
     if len(table) < len(parts.table):
         which = table.shown.format(n=len(table), all=len(parts.table))
         lines += [f"{which} to_frame() and --csv give all."]
@@ -135,6 +134,17 @@ def plain_text(parts: Description) -> str:
     lines += ["", *parts.notes, f"{facts[:1].upper()}{facts[1:]}.", f"Kernels: {_kernels(parts)}."]
     lines += [f"Caution: {caution}" for caution in parts.cautions]
     return "\n".join(lines)
+
+
+def text_table(table: Table) -> str:
+    """Return an aligned table: numbers to the right, words and the names of rows to the left."""
+    columns = []
+    for i, column in enumerate(table.columns):
+        cells = [column.name, *column.texts]
+        align, width = str.rjust if i and column.is_numeric else str.ljust, max(map(len, cells))
+        columns.append([align(cell, width) for cell in cells])
+    written = ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]
+    return "\n".join([written[0], "-" * max(map(len, written)), *written[1:]])
 
 
 def _kernels(parts: Description) -> str:
