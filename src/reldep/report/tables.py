@@ -8,6 +8,7 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
+from reldep.description import as_rows
 from reldep.report.markup import SAFE, Markup, element
 from reldep.version import __version__
 from reldep.words import listed
@@ -176,8 +177,6 @@ def _literal(value: Any) -> Any:
 
 def dictionary(parts: Description) -> dict[str, Any]:
     """Return everything as values that JSON has, numbers unrounded."""
-    names = [column.name for column in parts.table.columns]
-    rows = zip(*(column.values for column in parts.table.columns), strict=True)
     fields: dict[str, Any] = plain(
         {
             "schema": SCHEMA,
@@ -188,7 +187,7 @@ def dictionary(parts: Description) -> dict[str, Any]:
             "alpha": parts.alpha,
             "measure": parts.measure,
             **{one.name: one.value for one in (*parts.facts, *parts.numbers) if one.name},
-            "table": [dict(zip(names, row, strict=True)) for row in rows],
+            "table": as_rows(parts.table.as_dict()),
             "notes": parts.notes,
             "cautions": [
                 {"kind": type(caution).__name__, "text": str(caution)} for caution in parts.cautions
