@@ -57,11 +57,11 @@ def environment():
 
 @pytest.fixture
 def command(folder, environment):
-    """Run ``python -m reldep`` in a process of its own."""
+    """Run ``python -m reldep``, or a program of one's own, in another process."""
 
-    def called(*words, extra=None, cwd=folder, **settings):
+    def called(*words, code="", extra=None, cwd=folder, **settings):
         done = subprocess.run(
-            [sys.executable, "-m", "reldep", *map(str, words)],
+            [sys.executable, *(["-c", code] if code else ["-m", "reldep"]), *map(str, words)],
             cwd=cwd,
             env={**environment, **(extra or {})},
             capture_output=True,

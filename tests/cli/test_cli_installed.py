@@ -150,7 +150,7 @@ def test_completion_is_shown_for_a_shell(command):
     assert "complete -o default -F _reldep_completion reldep" in said.out
 
 
-def test_control_c_that_cannot_be_raised_ends_the_command_all_the_same(environment):
+def test_control_c_that_cannot_be_raised_ends_the_command_all_the_same(command):
     """While Python cleans up an object it prints what is raised, and goes on."""
     code = """
 import signal, sys, reldep.cli, reldep.cli.app
@@ -164,25 +164,23 @@ def run(words):
 reldep.cli.app.run = run
 reldep.cli.main([])
 """
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True)
-    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"Stopped.\n")
+    assert command(code=code) == (130, "", "Stopped.\n")
 
 
 @pytest.mark.parametrize("words", [["--help"], ["--version"], ["demo", "--help"]])
-def test_what_asks_no_question_loads_nothing_heavy(environment, words):
+def test_what_asks_no_question_loads_nothing_heavy(command, words):
     code = (
         f"import sys; from reldep.cli import main; main({words!r});"
         "print(*sys.modules, file=sys.stderr)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-    )
+    said = command(code=code)
     heavy = {"numpy", "polars", "matplotlib", "scipy", "numba", "pandas"}
-    assert not heavy & set(done.stderr.split())
+    assert said.status == 0
+    assert not heavy & set(said.err.split())
 
 
 @pytest.mark.parametrize("module", ["typer", "numpy", "polars", "reldep.results", "PIL"])
-def test_control_c_prints_no_traceback_whenever_it_comes(folder, environment, tmp_path, module):
+def test_control_c_prints_no_traceback_whenever_it_comes(command, tmp_path, module):
     code = f"""
 import signal, sys, reldep.cli
 def interrupt(event, names):
@@ -191,8 +189,5 @@ def interrupt(event, names):
 sys.addaudithook(interrupt)
 sys.exit(reldep.cli.main())
 """
-    words = [*COMPARE, "--report", str(tmp_path / "a.html")]
-    done = subprocess.run(
-        [sys.executable, "-c", code, *words], cwd=folder, env=environment, capture_output=True
-    )
-    assert (done.returncode, done.stderr) == (130, b"Stopped.\n")
+    said = command(*COMPARE, "--report", tmp_path / "a.html", code=code)
+    assert (said.status, said.err) == (130, "Stopped.\n")

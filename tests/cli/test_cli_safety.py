@@ -144,10 +144,7 @@ def test_a_cache_that_is_not_the_users_own_is_not_used(command, tmp_path, home):
         home = str(tmp_path)
     code = "from reldep.system import _own_cache; print(repr(_own_cache()))"
     extra = {"HOME": home, "XDG_CACHE_HOME": "", "MPLCONFIGDIR": "/proc/nowhere"}
-    done = subprocess.run(
-        [sys.executable, "-c", code], env={**os.environ, **extra}, capture_output=True, check=True
-    )
-    assert done.stdout == b"''\n"
+    assert command(code=code, extra=extra).out == "''\n"
     said = command(*COMPARE, "--plot", tmp_path / "a.png", extra=extra)
     assert said.status == 0
     assert "Traceback" not in said.err
