@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import reldep
+from reldep.engine import Blocks
+from reldep.kernels import Laplace
 
 M = 80
 FEW = {"n_simulations": 400}
@@ -24,11 +26,12 @@ OPTIONS = {
     "fixed kernels": ({"variance": "fixed-kernel"}, "scan"),
     "fixed kernels, hsic": ({"variance": "fixed-kernel", "measure": "hsic"}, "scan"),
     "linear": ({"kernel": "linear"}, "sensitivity"),
+    "blocks": ({"engine": Blocks(20), "kernel": Laplace(1.0)}, ""),
     "clusters": ({"clusters": SUBJECT}, "scan influence"),
     "crossed clusters": ({"clusters": (SUBJECT, np.tile(np.arange(4), 20))}, "scan influence"),
     "time": ({"max_lag": 2}, "scan influence"),
     "time, auto": ({"max_lag": "auto"}, "scan influence"),
-    "given": ({"given": np.arange(M) % 7}, "scan influence"),
+    "given": ({"given": np.arange(M) % 7}, "influence"),
 }
 
 
