@@ -51,6 +51,9 @@ def test_clusters_and_lags_may_be_chosen_when_asking():
         first_order, exact = (reldep.contrast(A, weights, **rows) for A in (computed, data()))
         assert first_order.estimate == pytest.approx(exact.estimate, rel=0.1)
         assert first_order.standard_error == pytest.approx(exact.standard_error, rel=0.25)
+        # The data show that slow series are worth few rows; A does not.
+        said = " ".join(map(str, first_order.warnings))
+        assert ("does not show how slowly the series move" in said) == ("max_lag" in rows)
 
 
 def test_an_influence_gives_hsics_and_a_frame_with_names():

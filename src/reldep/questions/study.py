@@ -15,7 +15,7 @@ from reldep.checks.subjects import MOST_ROWS
 from reldep.data.dataset import AlignedData, read_clusterings, read_dataset
 from reldep.data.rows import Rows
 from reldep.engine import Influence, Pair, Plan, compute_influence, make_plan
-from reldep.exceptions import InputError
+from reldep.exceptions import FewUnitsWarning, InputError
 from reldep.kernels.choosing import as_kernel, assign
 from reldep.kernels.custom import Precomputed
 from reldep.questions.ask import DEFAULTS, complete, name_variables
@@ -272,7 +272,15 @@ class Computed:
     @cached_property
     def cautions(self) -> tuple[ReldepWarning, ...]:
         """What to beware of in the data, as they were read."""
-        return (*cautions_about(self.study.before or self.study), *self.influence.cautions)
+        found = (*cautions_about(self.study.before or self.study), *self.influence.cautions)
+        has_data = self.study.stored is not None or bool(self.study.dataset.variables)
+        if self.dependences.rows.max_lag is None or has_data:
+            return found
+        slow = FewUnitsWarning(
+            "An Influence does not show how slowly the series move, and p-values of slow series "
+            "may be too small; pass the data in its place."
+        )
+        return (*found, slow)
 
     def tested(self, weights: FloatArray, where: str = "") -> Tested:
         """Return what is tested, for the checks: `weights` has one row per test."""
