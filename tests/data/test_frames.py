@@ -102,6 +102,8 @@ def test_clusters_are_matched_too():
     clusters = pd.Series(np.arange(M) // 4, index=LETTERS).iloc[::-1]
     dataset = read_dataset({"x": SERIES, "z": Z}, clusters=clusters.iloc[::-1])
     np.testing.assert_array_equal(dataset.clusters, np.arange(M) // 4)
+    named = read_dataset({"x": X, "z": Z}, clusters=clusters)
+    assert named.rows.name(0) == "row 0"
     with pytest.raises(ValueError, match="has no index to match them by"):
         read_dataset({"x": SERIES, "z": Z}, clusters=clusters)
 

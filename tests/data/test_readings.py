@@ -38,6 +38,7 @@ LATE = "".join(f"{i},{i % 3},true,2024-01-{1 + i % 28:02},u\n" for i in range(50
 LATE = f"i,x,b,d,w\n{LATE}500,0.25,FALSE,2024-02-01,v\n"
 LONG = f"a,b\n{'x' * 200_000},1\nu,2\n"
 AGES = 'note,age\n"two\nlines",31\nb,unknown\nc,45\nd,\n'
+YEARS = "year,x\n2019,1.5\n2020,2.5\n2021,4\nTotal,8\n"
 SUMS = "who,x,y\n" + "anna,1.5,2\nbert,2.5,7\n" * 5
 ERROR = '<row><c><v>5</v></c><c t="e"><v>#DIV/0!</v></c></row>'
 BOOK = spreadsheets.sheets(data=[["a"], [1]])
@@ -152,6 +153,9 @@ cells(text(MARKS, decimal=",", thousands="."), "b,c") == [(2.5, 1.5), (3.5, 2.5)
 "line 12 looks like a row of totals ('avg')" in said(text(SUMS + "avg,1,9\n"))
 "but counted as one; pass `drop_summary=True` to leave it out" in said(text(SUMS + "avg,1,9\n"))
 all("totals" in said(text(f"{SUMS}{w},1,9\n")) for w in ["Mittel", "Moyenne", "итого", "合计"])
+cells(text(YEARS, drop_summary=True), "year") == [(2019,), (2020,), (2021,)]
+text(YEARS, drop_summary=True, where="x > 2").rows.values() == [3, 4]
+book(["d", "x"], ["2024-01-31", 1], ["Sum", 1], drop_summary=True)["d"].to_list() == [DAY]
 text(SUMS + "avg:,1,9\n", drop_summary=True).rows.values() == [*range(2, 12)]
 all(kinds(written(FRAME, f"m.{e}")) == KINDS for e in "parquet pq arrow feather ipc".split())
 cells(written(FRAME, "m[1]*.arrow"), "C14,diet") == [(0.5, "fish"), (None, "sun"), (None, "sun")]

@@ -27,6 +27,7 @@ REFUSED = {
     "open points": ("x;i\n303;1\n484;2\n1.162;3\n", "x", {"decimal": "."}),
     "different units": ("x,i\n5 mg,1\n7 g,2\n", "x", {"categories": "x"}),
     "day or month": ("x,i\n01/02/2024,1\n02/02/2024,2\n", "x", {"categories": "x"}),
+    "totals": ("x,i\n2019,1\n2020,2\n2021,4\nTotal,7\n", "x", {"drop_summary": True}),
     "title": ("Our study\n\na,b\n1,2\n3,4\n", "", {"skip_rows": 2}),
     "numbers for names": ("1.5,2\n3,4\n5,6\n", "", {"header": False}),
     "latin": ("a,b\n1,é\n".encode("latin1"), "", {"encoding": "latin1"}),

@@ -114,11 +114,13 @@ def read_dataset(
     beside = {"\0clusters": clusters, "\0by": by}
     given = {**blocks, **{name: data for name, data in beside.items() if data is not None}}
     library = unmatched = index = None
-    if set(map(type, given.values())) != {np.ndarray}:  # which have neither index nor library
+    are_arrays = set(map(type, given.values())) == {np.ndarray}  # without index and library
+    if not are_arrays:
         given, unmatched = aligned(given)
+    clusters, by = [given.pop(name, None) for name in beside]
+    if not are_arrays:
         library = next(filter(None, map(frame_library, given.values())), None)
         index = next(filter(None, map(index_rows, given.values())), None)
-    clusters, by = (given.pop(name, None) for name in beside)
     variables = {name: read_variable(data, name) for name, data in given.items()}
     n = _common_length(variables)
     rows = ids or index or Rows.of(n)

@@ -77,6 +77,23 @@ class Cells:
     skip_rows: int | None = None
     notes: tuple[str, ...] = ()
 
+    def without(self, rows: Sequence[int], said: Sequence[str]) -> Cells:
+        """Return the cells without some rows, and what is to be said about it."""
+        kept = np.setdiff1d(np.arange(self.n_rows), rows)
+
+        def at(load: Callable[[Any], Any] | None) -> Any:
+            return None if load is None else lambda names: load(names)[kept]
+
+        return replace(
+            self,
+            load=at(self.load),
+            n_rows=len(kept),
+            places=self.places.take(kept),
+            typed=at(self.typed),
+            exact=at(self.exact),
+            notes=(*self.notes, *said),
+        )
+
     def read(
         self, names: Sequence[str], evidence: Evidence, options: Reading, stated: Mapping[str, str]
     ) -> dict[str, Column]:
@@ -116,8 +133,12 @@ def _typed(
     return Column(_tidied(typed.to_frame(), na).to_series(), kind_of(typed.dtype))
 
 
-def table_of_cells(cells: Cells, options: Reading) -> Table:
-    """Return the table of cells: every column is read as what it is."""
+def table_of_cells(cells: Cells, options: Reading, *, has_summary: bool = True) -> Table:
+    """Return the table of cells: every column is read as what it is.
+
+    Rows that sum up others, if there may be such, are left out before it is read if the user says
+    so: their words would stand among numbers and dates.
+    """
     stated_mark = options["decimal"] or {".": ",", ",": "."}.get(options["thousands"] or "", "")
     evidence = Evidence(stated_mark, cells.has_commas_between_fields)
     known = _read_all(cells, evidence, options)
@@ -146,11 +167,12 @@ def table_of_cells(cells: Cells, options: Reading) -> Table:
         )
 
     values = {} if cells.is_large else {name: column.values for name, column in known.items()}
-    rows, notes = summary_rows(values, cells.places.name)
-    end = "; it was left out"
-    if not options["drop_summary"]:
-        end = ", but counted as one; pass `drop_summary=True` to leave it out"
-    table = Table(
+    rows, notes = summary_rows(values, cells.places.name) if has_summary else ([], [])
+    if rows and options["drop_summary"]:
+        said = [f"{note}; it was left out" for note in notes]
+        return table_of_cells(cells.without(rows, said), options, has_summary=False)
+    end = ", but counted as one; pass `drop_summary=True` to leave it out"
+    return Table(
         cells.name,
         {name: column.kind for name, column in known.items()},
         at_once(load),
@@ -160,9 +182,6 @@ def table_of_cells(cells: Cells, options: Reading) -> Table:
         said=(*cells.notes, *(f"{note}{end}" for note in notes)),
         column_said={name: column.notes for name, column in known.items() if column.notes},
     )
-    if not rows or not options["drop_summary"]:
-        return table
-    return table.at(np.setdiff1d(np.arange(cells.n_rows), rows))
 
 
 def _read_all(cells: Cells, evidence: Evidence, options: Reading) -> dict[str, Column]:

@@ -199,6 +199,8 @@ def refused(table: Table, doubtful: Sequence[str]) -> InputError:
     found = [table.doubts[name] for name in doubtful]
     if all(one.kind == "words" and [row for _, row in one.cells] == [0] for one in found):
         ways["If the header has two lines, leave out the first with `skip_rows`."] = None
+    if any("`drop_summary=True`" in text for text in table.said):
+        ways["Leave out rows that sum up others with `drop_summary=True`."] = None
     return InputError(
         f"{table.name}: {'; '.join(faults)}{more}. {' '.join(ways)} Or leave a "
         f"column out with '!{printable(doubtful[0])}'."
