@@ -268,6 +268,16 @@ def test_what_needs_all_rows_in_memory_is_refused_by_name(line, folder):
         asked(call, data=folder, engine=ON_DISK)
 
 
+def test_series_on_disk_come_with_a_caution_and_those_in_memory_are_looked_at(folder, rows):
+    said = {}
+    for place, data in {"disk": folder, "memory": rows}.items():
+        engine = ON_DISK if place == "disk" else Blocks()
+        found = reldep.compare("x", "y", "z", data=data, max_lag=5, engine=engine, **WIDE)
+        said[place] = " ".join(map(str, found.warnings))
+    assert "Rows outside memory do not show how slowly the series move" in said["disk"]
+    assert "do not show" not in said["memory"]
+
+
 def test_rows_out_of_the_order_of_time_are_refused(rows, tmp_path):
     day = pl.date_range(pl.date(2000, 1, 1), pl.date(2030, 1, 1), eager=True)[:N]
     dated = rows.with_columns(day=day.shuffle(seed=1))

@@ -273,12 +273,13 @@ class Computed:
     def cautions(self) -> tuple[ReldepWarning, ...]:
         """What to beware of in the data, as they were read."""
         found = (*cautions_about(self.study.before or self.study), *self.influence.cautions)
-        has_data = self.study.stored is not None or bool(self.study.dataset.variables)
-        if self.dependences.rows.max_lag is None or has_data:
+        rows = self.dependences.rows
+        if rows.max_lag is None or rows.memory is not None:
             return found
+        seen = "An Influence does" if self.study.stored is None else "Rows outside memory do"
         slow = FewUnitsWarning(
-            "An Influence does not show how slowly the series move, and p-values of slow series "
-            "may be too small; pass the data in its place."
+            f"{seen} not show how slowly the series move, and p-values of slow series may be too "
+            "small; pass the data, in memory."
         )
         return (*found, slow)
 
