@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import reldep
-from reldep.kernels import Delta, Jaccard, MinMax, Ordered, WeisfeilerLehman
+from calls import called
 
 M = 40
 NFC = unicodedata.normalize("NFC", "élevé")
@@ -27,46 +27,31 @@ def mixed_up(labels):
     return [unicodedata.normalize(forms[i % 2], label) for i, label in enumerate(labels)]
 
 
-@pytest.fixture
-def levels():
-    return [str(level) for level in RNG.choice([NFC, "bas", "très bas"], M)]
+LEVELS = [str(level) for level in RNG.choice([NFC, "bas", "très bas"], M)]
+CITIES, SITES = LEVELS[::-1], [f"é{i // 4}" for i in range(M)]
+FRAMES = [pl.DataFrame({"level": own(LEVELS), "city": own(CITIES)}) for own in (list, mixed_up)]
+ROWS = [f"né{i}" for i in range(M)]
+ORDERED = pd.Series(pd.Categorical([NFD, "bas"], ["bas", NFD], ordered=True))
+GRAPHS = [([0, 1], [(0, 1)], [one, "x"]) for one in (NFC, NFD, "y")]
+ALIKE = """
+hsic(FRAMES[0], X) == approx(hsic(FRAMES[1], X))
+hsic(FRAMES[0]["level"], X) == approx(hsic(FRAMES[1]["level"], X))
+groups(X, Y, LEVELS).pvalue == approx(groups(X, Y, mixed_up(LEVELS)).pvalue)
+dependence(X, Y, clusters=SITES).pvalue == approx(dependence(X, Y, clusters=mixed_up(SITES)).pvalue)
+Delta()([NFC, "bas"], [NFD, "bas"]).tolist() == [[1, 0], [0, 1]]
+Ordered()(ORDERED).tolist() == Ordered(["bas", NFC])([NFD, "bas"]).tolist()
+Jaccard()([{NFC}, {NFD}, {"x"}])[0].tolist() == [1, 1, 0]
+MinMax()([Counter({NFC: 2}), Counter({NFD: 2}), {"x": 1}])[0].tolist() == [1, 1, 0]
+MinMax()([{NFC: 1, NFD: 1}, {NFC: 2}, {"x": 1}])[0].tolist() == [1, 1, 0]
+WeisfeilerLehman()(GRAPHS)[0, 1] == WeisfeilerLehman()(GRAPHS)[0, 0]
+WeisfeilerLehman()(GRAPHS)[0, 1] > WeisfeilerLehman()(GRAPHS)[0, 2]
+hsic(pd.Series(X, mixed_up(ROWS)), pd.Series(Y, ROWS)[::-1]) == approx(hsic(X, Y))
+"""
 
 
-def test_labels_beside_each_other(levels):
-    ages = pl.DataFrame({"level": levels, "city": levels[::-1]})
-    mixed = pl.DataFrame({"level": mixed_up(levels), "city": mixed_up(levels[::-1])})
-    assert reldep.hsic(mixed, X) == pytest.approx(reldep.hsic(ages, X))
-    assert reldep.hsic(mixed["level"], X) == pytest.approx(reldep.hsic(ages["level"], X))
-
-
-def test_group_labels(levels):
-    plain, mixed = (reldep.groups(X, Y, by) for by in (levels, mixed_up(levels)))
-    assert mixed.pvalue == pytest.approx(plain.pvalue)
-
-
-def test_cluster_labels():
-    clusters = [f"é{i // 4}" for i in range(M)]
-    plain, mixed = (
-        reldep.dependence(X, Y, clusters=labels) for labels in (clusters, mixed_up(clusters))
-    )
-    assert mixed.standard_error == pytest.approx(plain.standard_error)
-
-
-def test_levels_of_two_frames():
-    """The values between two samples: the same level in either form."""
-    assert Delta()([NFC, "bas"], [NFD, "bas"]).tolist() == [[1, 0], [0, 1]]
-    ordered = pd.Categorical([NFD, "bas", "moyen"], ["bas", "moyen", NFD], ordered=True)
-    expected = Ordered(["bas", "moyen", NFC])([NFD, "bas", "moyen"])
-    np.testing.assert_allclose(Ordered()(pd.Series(ordered)), expected)
-
-
-def test_elements_of_sets_counts_and_graphs():
-    assert Jaccard()([{NFC}, {NFD}, {"x"}])[0].tolist() == [1, 1, 0]
-    assert MinMax()([Counter({NFC: 2}), Counter({NFD: 2}), {"x": 1}])[0].tolist() == [1, 1, 0]
-    assert MinMax()([{NFC: 1, NFD: 1}, {NFC: 2}, {"x": 1}])[0].tolist() == [1, 1, 0]
-    graphs = [([0, 1], [(0, 1)], [one, "x"]) for one in (NFC, NFD, "y")]
-    values = WeisfeilerLehman()(graphs)
-    assert values[0, 1] == values[0, 0] > values[0, 2]
+@pytest.mark.parametrize("claim", ALIKE.strip().splitlines())
+def test_labels_elements_and_rows_are_alike(claim):
+    assert called(claim, {"approx": pytest.approx, "Counter": Counter, **globals()})
 
 
 @pytest.mark.parametrize(("stored", "typed"), [(NFC, NFD), (NFD, NFC)])
@@ -86,9 +71,9 @@ def test_columns_that_differ_in_form_only_stay_apart():
 
 
 @pytest.mark.parametrize("form", ["NFC", "NFD"])
-def test_files(tmp_path, form, levels):
+def test_files(tmp_path, form):
     keys = [unicodedata.normalize(form, f"né{i}") for i in range(M)]
-    left = pl.DataFrame({"clé": keys, "x": X, "level": mixed_up(levels)})
+    left = pl.DataFrame({"clé": keys, "x": X, "level": mixed_up(LEVELS)})
     name = unicodedata.normalize("NFD", "clé")
     right = pl.DataFrame({name: [unicodedata.normalize("NFC", key) for key in keys], "y": Y})
     left.write_csv(tmp_path / "left.csv")
@@ -96,16 +81,9 @@ def test_files(tmp_path, form, levels):
     files = [tmp_path / "left.csv", tmp_path / "right.parquet"]
     table = reldep.read(files, join="clé")
     assert len(table) == M
-    wanted = sum(level == NFC for level in levels)
+    wanted = sum(level == NFC for level in LEVELS)
     for typed in (NFC, NFD):
         assert len(table.restricted(f"level = '{typed}'")) == wanted
-    frame = pd.DataFrame({"x": X, "y": Y, "w": X - Y, "level": mixed_up(levels)})
+    frame = pd.DataFrame({"x": X, "y": Y, "w": X - Y, "level": mixed_up(LEVELS)})
     answer = reldep.compare("x", "y", "w", data=reldep.read(frame, where=f"level = '{NFD}'"))
     assert answer.n_observations == wanted
-
-
-def test_rows_of_pandas_are_matched_by_the_form_that_is_seen():
-    index = [f"né{i}" for i in range(M)]
-    x = pd.Series(X, [unicodedata.normalize("NFD", one) for one in index])
-    y = pd.Series(Y, index)[::-1]
-    assert reldep.hsic(x, y) == pytest.approx(reldep.hsic(X, Y))
