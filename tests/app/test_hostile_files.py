@@ -204,7 +204,9 @@ def test_reading_a_file_that_unpacks_to_much_can_be_stopped(server, visitor):
     visitor.upload("endless.csv.gz", endless(None))
     assert json.loads(visitor.send("GET", "/job").text)["busy"]
     visitor.act("/cancel")
-    assert "Stopped." in visitor.settled(seconds=10)
+    page = visitor.settled(seconds=10)
+    assert "Stopped." in page
+    assert "endless.csv.gz was not read to the end" in page
     gone, _ = psutil.wait_procs(workers, timeout=10)
     assert len(gone) == 1
     assert "40 rows, 3 columns" in visitor.give("good.csv", f"a,b,c\n{ROWS}")

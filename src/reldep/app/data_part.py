@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from reldep.app.choices import IGNORED, KINDS, READING_FIELDS, TEXT
 from reldep.app.fields import button, fields, form, labelled, option
+from reldep.app.jobs import CANCELLED
 from reldep.app.overview import MOST_COLUMNS
 from reldep.app.sessions import ACCEPTED
 from reldep.files.read import READING
@@ -59,8 +60,10 @@ def _without_table(session: Session) -> list[Markup]:
     names = ", ".join(session.names)
     if session.is_busy:
         return [element("p", f"Reading {names} …", class_="note")]
+    is_stopped = session.job is not None and session.job.state == CANCELLED
+    why = "was not read to the end" if is_stopped else "could not be read as it is"
     return [
-        element("p", f"{names} could not be read as it is.", class_="note"),
+        element("p", f"{names} {why}.", class_="note"),
         _reading(session, opened=True),
     ]
 
