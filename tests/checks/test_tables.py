@@ -65,7 +65,7 @@ def test_a_series_that_is_not_sorted_is_noticed_by_its_years(series):
     order = np.random.default_rng(0).permutation(16)
     answer = reldep.compare(*ASKED, data=make(LONGLEY.iloc[order], dated.iloc[order]))
     assert said(answer)[0].startswith("DependentRowsWarning: Rows are a series by 'year'")
-    assert "sort the rows by it" in said(answer)[0]
+    assert "sort the rows by 'year'" in said(answer)[0]
 
 
 def test_dates_written_as_strings_are_dates():

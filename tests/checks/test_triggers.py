@@ -126,9 +126,11 @@ compare(ALONG) -> DependentRows: Adjacent rows are correlated
 compare(moods(), kernel={'source': Spectrum(2)}) -> DependentRows: Adjacent rows are correlated
 compare(WALKS, engine='blocks') -> DependentRows: Adjacent
 groups(*WALKS[:2, :90], HALF) -> DependentRows: Adjacent rows are correlated in 'a'
+groups(*WALKS[:2, :90], HALF) -> DependentRows: keep one row per subject, or rows far apart
 matrix(np.c_[NOISE[2, :100], WALKS[:2, :100].T]) -> DependentRows: rows are correlated (0.9
 scan(MANY_WALKS[2:].T, *MANY_WALKS[:2]) -> DependentRows: all p-values
-compare(copied(5)) -> RepeatedRows: rows repeat others; drop
+compare(copied(5)) -> RepeatedRows: rows repeat others; drop them or pass `clusters`
+scan({'x': copied(5)[0]}, *copied(5)[1:]) -> RepeatedRows: rows repeat others; drop them.
 compare(copied(2)) -> RepeatedRows: 50 of 100 rows repeat others
 one(texts([20] * 10) * 4, 'text') -> RepeatedRows: 10 different
 compare(NOISE[:, :12]) -> FewUnits: approximate for 12 rows

@@ -81,14 +81,10 @@ def dependent_rows(tested: Tested | Scanned) -> Iterator[DependentRowsWarning]:
     is_series = time is not None and time.is_series
     if tested.allows_dependence or (n < FEWEST_FOR_CORRELATION and not is_series):
         return
-    way_out = "use `max_lag='auto'` for a series, `clusters` for repeated measurements"
-    ranks = ranks_of(data)
+    ranks, way_out = ranks_of(data), _against_dependence(tested)
     if time is not None and time.ranks is not None:
-        way_out = "sort the rows by it and use `max_lag='auto'`"
         order = np.argsort(time.ranks)
         ranks = {name: values[:, order] for name, values in ranks.items()}
-    if is_scan:
-        way_out = "keep one row per subject, or ask compare() with `max_lag='auto'`"
     if not ranks.keys() >= set(chain.from_iterable(tested.pairs)):
         harm = 0.0 if tested.psi is None else mean_correlation(tested.psi)
         if harm > max(CORRELATED, INFLUENCE_DEVIATIONS / np.sqrt(n)):
@@ -111,6 +107,18 @@ def dependent_rows(tested: Tested | Scanned) -> Iterator[DependentRowsWarning]:
         f"{rows} rows are correlated{tested.where} ({both.max():.2f}), so that "
         f"{'all ' * is_scan}p-values may be too small; {way_out}."
     )
+
+
+def _against_dependence(tested: Tested | Scanned) -> str:
+    """Return what to do about rows that depend on each other, with the options that there are."""
+    if isinstance(tested, Scanned):
+        return "keep one row per subject, or ask compare() with `max_lag='auto'`"
+    if not tested.data.takes_clusters:
+        return "keep one row per subject, or rows far apart in time"
+    time = tested.data.rows.time
+    if time is not None and time.ranks is not None:
+        return f"sort the rows by {time.column!r} and use `max_lag='auto'`"
+    return "use `max_lag='auto'` for a series, `clusters` for repeated measurements"
 
 
 def ranks_of(data: Data) -> dict[str, FloatArray]:
@@ -219,12 +227,11 @@ def repeated_rows(data: Data) -> Iterator[RepeatedRowsWarning]:
     if data.dataset.clusterings:
         return
     if data.rows.labels is not None and names_subjects(data.rows.noun):
-        yield from _repeated(data.rows.noun, data.rows.values())
+        yield from _repeated(data.rows.noun, data.rows.values(), data)
     n, n_different = data.n, _n_different(data)
     if n_different is not None:
-        yield RepeatedRowsWarning(
-            f"{n - n_different} of {n} rows repeat others; drop them or pass `clusters`."
-        )
+        way_out = "drop them or pass `clusters`" if data.takes_clusters else "drop them"
+        yield RepeatedRowsWarning(f"{n - n_different} of {n} rows repeat others; {way_out}.")
         return
     for name in data.texts:
         variable = data.variables[name]
@@ -232,7 +239,7 @@ def repeated_rows(data: Data) -> Iterator[RepeatedRowsWarning]:
         if n_texts <= MOST_DIFFERENT * n:
             yield RepeatedRowsWarning(
                 f"{name!r} has {n_texts} different texts in {n} rows; if rows with the same text "
-                "are repeated measurements, pass `clusters`."
+                f"are repeated measurements, {_kept_together(data)}."
             )
 
 
@@ -264,7 +271,7 @@ def subjects(beside: Beside) -> Iterator[RepeatedRowsWarning]:
         return
     try:
         for name in (names or [*filter(names_subjects, beside.unused)])[:1]:
-            yield from _repeated(name, table.values(name))
+            yield from _repeated(name, table.values(name), beside)
     except InputError:
         return  # A column that cannot be read names nobody.
 
@@ -280,14 +287,22 @@ def names_subjects(column: str) -> bool:
     return _SUBJECT.fullmatch(column) is not None
 
 
-def _repeated(name: str, values: Sequence[Any]) -> Iterator[RepeatedRowsWarning]:
+def _kept_together(subject: Data | Beside, name: str = "") -> str:
+    """Return what to do with rows of one subject."""
+    value = f"='{name}'" if name else ""
+    return f"pass `clusters{value}`" if subject.takes_clusters else "keep one of them"
+
+
+def _repeated(
+    name: str, values: Sequence[Any], subject: Data | Beside
+) -> Iterator[RepeatedRowsWarning]:
     """Check whether the names of rows come several times."""
     present = [str(value) for value in values if value is not None]
     n_different = len(set(present))
     if 1 < n_different <= MOST_DIFFERENT * len(present):
         yield RepeatedRowsWarning(
             f"{name!r} has {n_different:,} different values in {len(present):,} rows; if rows with "
-            f"the same one belong together, pass `clusters='{name}'`."
+            f"the same one belong together, {_kept_together(subject, name)}."
         )
 
 

@@ -236,6 +236,8 @@ class Data:
         The covariates that are held fixed; the data are what they leave.
     given : tuple of Variable
         The columns of the covariates.
+    takes_clusters : bool
+        Whether the question has the options `clusters` and `max_lag`.
     """
 
     dataset: AlignedData
@@ -245,6 +247,7 @@ class Data:
     automatic: frozenset[str] = frozenset()
     conditioning: Conditioning | None = None
     given: tuple[Variable, ...] = ()
+    takes_clusters: bool = True
 
     @cached_property
     def n(self) -> int:
@@ -390,12 +393,14 @@ class Beside:
     table : Table
     used : collection of str
         The columns that the question uses.
-    has_clusters : bool
+    has_clusters, takes_clusters : bool
+        Whether it names clusters, and whether it has the option.
     """
 
     table: Table
     used: Collection[str]
     has_clusters: bool = False
+    takes_clusters: bool = True
 
     @property
     def unused(self) -> list[str]:

@@ -153,7 +153,8 @@ def take_columns(interface: Interface, arguments: dict[str, Any]) -> Taken:
         found["names"] = names or None
     used = list(dict.fromkeys(_columns_in(chosen)))
     # What the columns that the question does not use tell about its rows.
-    beside = Beside(table, used, arguments.get("clusters") is not None)
+    has_clusters = arguments.get("clusters") is not None
+    beside = Beside(table, used, has_clusters, "clusters" in arguments)
     # Random rows of a larger table are in no order.
     found["ids"] = replace(table.rows, time=None if stored else table.time_order())
     scope = None if table.scope is None else str(table.scope)

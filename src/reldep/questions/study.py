@@ -211,6 +211,7 @@ class Study(Data):
             pairs=pairs,
             options=self.options,
             conditioning=self.conditioning,
+            takes_clusters=self.takes_clusters,
         )
 
     def test_without(self, left_out: IntArray, weights: FloatArray) -> Test | None:
@@ -329,7 +330,7 @@ def read_study(
     among : sequence of str, optional
         All variables that the user passed, where these are only some of them.
     """
-    options, many = complete(options), many or {}
+    takes_clusters, options, many = "clusters" in options, complete(options), many or {}
     blocks = name_variables(single, many, options.get("names"))
     names, given = list(blocks), options["given"]
     roles = [*single]
@@ -364,6 +365,7 @@ def read_study(
         kernels=kernels,
         pairs=tuple([(names[0], name) for name in names[1:]] if pairs is None else pairs),
         source=names[0] if "source" in single else None,
+        takes_clusters=takes_clusters,
         automatic=frozenset(
             [name for name, spec in specs.items() if isinstance(spec, str) and spec == "auto"]
         ),
