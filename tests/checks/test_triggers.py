@@ -171,7 +171,6 @@ compare(far_row(), kernel='linear', missing='drop') -> Influential: One row (row
 matrix(FAR_ROW, kernel='linear') -> Influential: row 5 in
 scan(FAR_ROW[:, 0], FAR_ROW[:, 1:], kernel='linear') -> Influential: (row 5,
 dependence(X + 0.05 * Y, TEN[:, 0], given=X) -> Covariates: of 'x'
-dependence(*FLIPPED * np.sign(SIGNED), given=SIGNED) -> Covariates: (x on column 1, y on column 1)
 dependence(*CURVES, given=MANY) -> Covariates: The regression on `given` is rough
 dependence(X[:60], Y[:60], given=NOISE[2, :1860].reshape(60, 31)) -> Covariates: rows would tell
 """
@@ -205,6 +204,7 @@ compare(sorted_by(0, -1)) -> DependentRows
 compare(sorted_by(1)) -> DependentRows
 compare(sorted_by(1, -1)) -> DependentRows
 compare((HALF, X + WIDE, TEN[:, 0])) -> DependentRows
+dependence(*FLIPPED * np.sign(SIGNED), given=SIGNED) -> Covariates
 scan(NOISE[2].reshape(100, 30), *MANY_WALKS[:2]) -> DependentRows
 matrix(NOISE[0, :1000].reshape(100, 10)) -> DependentRows
 compare(copied(1)) -> RepeatedRows

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
         *(("dependent", table) for table in ("series", "clusters")),
         *(("many", table) for table in ("groups", "matrix", "scan")),
         *((table, table) for table in ("cautions", "given", "survival", "kernel")),
-        ("given", "given rules"),
+        *(("given", table) for table in ("given rules", "given shapes")),
     ],
 )
 def test_a_small_cell_of_every_kind_counts_what_happens(room, table):

@@ -177,11 +177,6 @@ def covariates(data: Data) -> Iterator[CovariatesWarning]:
     held = data.conditioning
     if held is None:
         return
-    if held.depends:
-        yield CovariatesWarning(
-            f"What `given` leaves still depends on it ({listed(held.depends, 5)}), by its "
-            "spread, its shape or a curve that was missed; the answer may come from that."
-        )
     rough = [name for name, error in held.errors.items() if error > ROUGH]
     if rough:
         yield CovariatesWarning(

@@ -5,14 +5,15 @@ rows but favours no variable. Straight effects and labels are taken out whole. C
 by ridge regression on top, less smoothly than prediction would: what is left of a curve makes
 variables look unlike, while noise is common to all. Single terms (steps, hinges, products, steps
 within steps) join the straight columns if they predict left-out rows better than the curves do. A
-spread that varies with the covariates is divided out.
+spread that varies with the covariates is divided out. Where the rest still depends on them, its
+kernel features are taken, less what the covariates predict of these.
 
 With ``G = (I-S)(I-S)'`` the residuals are worth ``(tr G)² / tr G² + 1`` rows.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -127,7 +128,10 @@ class Covariates:
         return found
 
     def smoothers(
-        self, straight: FloatArray, penalised: FloatArray | None = None
+        self,
+        straight: FloatArray,
+        penalised: FloatArray | None = None,
+        bases: Mapping[str, FloatArray] | None = None,
     ) -> Iterator[tuple[str, float, Smoother]]:
         """Yield the regression for every basis and penalty.
 
@@ -137,9 +141,11 @@ class Covariates:
             Orthonormal columns to take out whole; the constant is among them.
         penalised : ndarray, optional
             Columns that join every basis.
+        bases : mapping of str to ndarray, optional
+            Further ones.
         """
         most = max(self.search.most_df * self.m - straight.shape[1], 1.0)
-        for name, features in self.features.items():
+        for name, features in {**self.features, **(bases or {})}.items():
             F = features if penalised is None else np.column_stack([features, penalised])
             F = F - F.mean(axis=0)
             F /= np.sqrt(np.square(F).sum() / self.m) if F.size else 1.0
@@ -208,18 +214,26 @@ class Covariates:
         again = self.ridge(columns, weights, orthonormal(np.column_stack([self.straight, *beyond])))
         return Choice(again.smoother, path[k], again.basis, tuple(chosen))
 
+    def penalised_errors(
+        self, columns: FloatArray, bases: Mapping[str, FloatArray] | None = None
+    ) -> Iterator[FloatArray]:
+        """Yield the errors of predicting left-out rows, for every regression.
+
+        All covariates are penalised, so that a category of few rows has the prediction of all.
+        """
+        constant = np.full((self.m, 1), self.m**-0.5)
+        for *_, smoother in self.smoothers(constant, self.straight[:, 1:], bases):
+            yield self.left_out(smoother, columns)
+
     def spreads(self, residuals: FloatArray) -> FloatArray:
         """Return the spread of each column given the covariates; 1 where none can be predicted.
 
-        Predictions are left-out ones of ``log e²``. All columns are penalised, so that a category
-        of few rows has the spread of all.
+        Predictions are left-out ones of ``log e²``.
         """
         L = np.log(np.square(residuals) + 1e-4 * residuals.var(axis=0))
         least = self.search.worth * L.var(axis=0) * (self.m / (self.m - 1.0)) ** 2
         spreads = np.ones_like(L)
-        constant = np.full((self.m, 1), self.m**-0.5)
-        for *_, smoother in self.smoothers(constant, self.straight[:, 1:]):
-            errors = self.left_out(smoother, L)
+        for errors in self.penalised_errors(L):
             losses = np.square(errors).mean(axis=0)
             better = np.flatnonzero(losses < least)
             fits = L[:, better] - errors[:, better]
@@ -227,6 +241,25 @@ class Covariates:
             spreads[:, better] = np.exp(np.clip(fits, *ends) / 2.0)
             least[better] = losses[better]
         return np.asarray(spreads)
+
+    def unpredicted(self, features: FloatArray, means: FloatArray) -> FloatArray | None:
+        """Return what is not predicted of features; None if nothing is.
+
+        Parameters
+        ----------
+        features : ndarray, shape (m, r)
+        means : ndarray, shape (m, d)
+            The fitted values of the variable itself. A rating or a count has its shape from its
+            mean, however many covariates move that.
+        """
+        rows = evenly(np.lexsort(means.T[::-1]), self.search.landmarks)
+        curves = np.column_stack([radial(means, rows, width, 2) for width in (1.0, 0.25)])
+        found, least = None, features.var(axis=0).sum() * (self.m / (self.m - 1.0)) ** 2
+        for errors in self.penalised_errors(features, {"mean": curves}):
+            loss = np.square(errors).mean(axis=0).sum()
+            if loss < least:
+                found, least = errors, loss
+        return found
 
 
 def total(losses: FloatArray, weights: FloatArray) -> float:
@@ -268,6 +301,15 @@ class Regression:
             explained[name] = min(max(1.0 - loss, 0.0), 1.0)
             errors[name] = max(loss / float(weights @ left[own]) - 1.0, 0.0)
         return cls(covariates, found, explained, errors)
+
+    def means(self, values: FloatArray) -> FloatArray:
+        """Return the fitted values of standardised columns.
+
+        They are functions of the covariates; predictions of left-out rows are not, and betray what
+        was left out.
+        """
+        columns, _ = standardised(values, values[:0])
+        return columns - self.choice.smoother.leftover(columns)
 
     def residuals(self, values: FloatArray, *, has_spread: bool) -> tuple[FloatArray, bool]:
         """Return what is left of columns in their own units, and whether a spread is divided out.
@@ -332,12 +374,16 @@ class Conditioning:
         The basis of the curves that are taken out; "straight" for none.
     spreads : tuple of str
         The variables whose spread varies with the covariates and is divided out.
+    shapes : tuple of str
+        The variables whose shape varies with the covariates, compared by features of which the
+        part that the covariates predict is taken out.
+    unevenness : mapping of (str, str) to float
+        By how much the squared products of both kernels exceed those of independent variables,
+        as a root; 1 for pairs that are not listed.
     joint : tuple of str
         Of the terms, those of covariates that act together.
     alone : tuple of str
         The rows that are dropped, each alone in a category.
-    depends : tuple of str
-        What still depends on the covariates: "x on age".
     has_units : bool
         Whether errors come from units of several rows, which need no effective rows.
     """
@@ -351,9 +397,10 @@ class Conditioning:
     terms: tuple[str, ...] = ()
     curves: str = "straight"
     spreads: tuple[str, ...] = ()
+    shapes: tuple[str, ...] = ()
+    unevenness: Mapping[tuple[str, str], float] = field(default_factory=dict)
     joint: tuple[str, ...] = ()
     alone: tuple[str, ...] = ()
-    depends: tuple[str, ...] = ()
     has_units: bool = False
 
     @property
@@ -383,10 +430,15 @@ class Conditioning:
             said.append(f"taken out beyond straight effects: {listed(taken, MOST_NAMED)}")
         if self.spreads:
             said.append(f"divided by a spread that varies with them: {listed(self.spreads)}")
+        if self.shapes:
+            names = listed(self.shapes)
+            said.append(f"compared by features less what they predict of these: {names}")
         if self.alone:
             said.append(f"left out, each alone in a category: {listed(self.alone, 5)}")
         return "; ".join(said)
 
     def facts(self) -> dict[str, Any]:
         """Return what is known of them, by name."""
-        return asdict(self) | {"explained": dict(self.explained), "errors": dict(self.errors)}
+        found = asdict(self) | {"explained": dict(self.explained), "errors": dict(self.errors)}
+        found["unevenness"] = {f"{x} ~ {y}": by for (x, y), by in self.unevenness.items()}
+        return found

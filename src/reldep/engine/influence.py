@@ -112,6 +112,13 @@ class Influence:
         """The share of the rows that the data are worth, where they are residuals."""
         return 1.0 if self.conditioning is None else self.conditioning.share
 
+    def unevenness(self, pair: Pair) -> float:
+        """Return by how much products of both kernels vary more than the variances of both say."""
+        if self.conditioning is None:
+            return 1.0
+        known = self.conditioning.unevenness
+        return known.get(pair, known.get((pair[1], pair[0]), 1.0))
+
     @property
     def block_sizes(self) -> IntArray | None:
         """The rows of every block, if random blocks of rows were used."""

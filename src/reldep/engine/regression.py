@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from reldep.data.variables import FloatArray, IntArray
+    from reldep.kernels.base import FittedKernel
 
 # The smallest relative eigenvalue, singular value or loss that is not rounding.
 ROUNDING = 1e-9
@@ -49,7 +50,8 @@ class Search(NamedTuple):
     joint : int
         The parts of equal size at whose ends joint steps are tried, before they are moved.
     components : int
-        The most columns of a variable that choose; of more, its principal components do.
+        The most columns of a variable that choose; of more, its principal components do. Also
+        the features of a shape.
     most_df : float
         The most degrees of freedom of a regression, as a share of the rows.
     worth : float
@@ -224,6 +226,16 @@ def radial(points: FloatArray, rows: IntArray, width: float, power: int) -> Floa
     K = np.exp(-((distances / (width * distances.mean())) ** power) / power)
     sizes, T = np.linalg.eigh(K[rows])
     kept = sizes > ROUNDING * sizes[-1]
+    return np.asarray(K @ (T[:, kept] / np.sqrt(sizes[kept])))
+
+
+def leading_features(kernel: FittedKernel, rows: IntArray, most: int) -> FloatArray:
+    """Return the leading features of a kernel, by its values at some rows; exact at all rows."""
+    K = kernel(slice(None), rows)
+    K -= K[rows].mean(axis=0)
+    K -= K.mean(axis=1, keepdims=True)
+    sizes, T = np.linalg.eigh(K[rows])
+    kept = np.flatnonzero(sizes > ROUNDING * sizes[-1])[-most:]
     return np.asarray(K @ (T[:, kept] / np.sqrt(sizes[kept])))
 
 

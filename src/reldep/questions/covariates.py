@@ -6,12 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from reldep.checks.subjects import LEVEL, Columns
 from reldep.data.frames import column_names, frame_library, native_name
 from reldep.data.variables import Labels, Mixed, Numeric, Sparse
 from reldep.engine.centred import centre
 from reldep.engine.covariates import Conditioning, Covariates, Regression
+from reldep.engine.regression import ROUNDING, evenly, leading_features
 from reldep.engine.threads import blas_threads_for
 from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.base import KINDS_IN_WORDS
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from reldep.data.variables import FloatArray, IntArray, Variable
+    from reldep.engine.centred import Pair
     from reldep.kernels.base import Kernel
     from reldep.questions.study import Study
 
@@ -97,8 +100,11 @@ def hold_fixed(study: Study, covariates: Variable, given: Any) -> Study:
             values, varies = regression.residuals(table, has_spread=has_spread)
         variables[name], kernels[name] = Numeric(name, values), kernel
         spreads += [name] if varies else []
-    depends = () if held.has_units else _still_depends(variables, kernels, columns)
-    held = replace(held, spreads=tuple(spreads), depends=depends)
+    rest = Rest(variables, kernels, columns, design)
+    shapes = rest.even_out(regression, {name: table for name, (table, *_) in numbers.items()})
+    held = replace(
+        held, spreads=tuple(spreads), shapes=shapes, unevenness=rest.unevenness(study.pairs)
+    )
     return replace(
         study,
         dataset=replace(left, variables=variables),
@@ -265,33 +271,102 @@ def _check_enough(held: Conditioning) -> None:
             raise InputError(f"{words}; leave it out, or take its columns out of `given`.")
 
 
-def _still_depends(
-    variables: Mapping[str, Numeric],
-    kernels: Mapping[str, Kernel],
-    covariates: Sequence[Variable],
-    most_rows: int = 1_000,
-    most_numbers: float = 2e7,
-) -> tuple[str, ...]:
-    """Return the variables whose residuals depend on some covariate, with its name.
+class Rest:
+    """What covariates leave of variables, where it still depends on the covariates.
 
-    A part of the rows shows it: at most `most_rows`, with `most_numbers` in all kernel matrices.
+    A part of the rows shows that: at most 1,000, with 2e7 numbers in all kernel matrices. Rows that
+    depend on each other show it too often, which does no harm: features are only used if covariates
+    predict them in units that were left out.
+
+    Parameters
+    ----------
+    variables : dict of str to Numeric
+    kernels : dict of str to Kernel
+        Of the variables; both are changed.
+    covariates : sequence of Numeric or Labels
+    design : Covariates
     """
-    n, columns = len(covariates[0]), [one for one in covariates if not one.is_constant()]
-    most = int(min(n, most_rows, np.sqrt(most_numbers / len(columns))))
-    rows = np.linspace(0, n - 1, most).astype(np.int64)
-    known = [_centred(FOR_NUMBERS if isinstance(c, Numeric) else Delta(), c, rows) for c in columns]
-    found = []
-    for name, variable in variables.items():
-        own = _centred(kernels[name], variable, rows)
+
+    def __init__(
+        self,
+        variables: dict[str, Numeric],
+        kernels: dict[str, Kernel],
+        covariates: Sequence[Numeric | Labels],
+        design: Covariates,
+    ) -> None:
+        self.variables, self.kernels, self.design = variables, kernels, design
+        each = [one for one in covariates if not one.is_constant()]
+        # The order of rows is irrelevant.
+        values = [one.values for one in variables.values()]
+        order = np.lexsort(np.column_stack([*values, design.columns[:, ::-1]]).T)
+        self.rows = evenly(order, int(min(1_000, np.sqrt(2e7 / len(each)))))
+        self.covariates = [
+            self.centred(FOR_NUMBERS if isinstance(one, Numeric) else Delta(), one) for one in each
+        ]
+
+    def even_out(self, regression: Regression, tables: Mapping[str, FloatArray]) -> tuple[str, ...]:
+        """Put features in place of variables that depend on covariates, and return which.
+
+        A rating near the end of its scale has another shape than one in the middle, and a count
+        another where it is small: no residual is independent of the covariates then. Kernel
+        features of the residual, less what the covariates predict of them, have mean 0 given the
+        covariates, so that their products do for variables that are independent given these.
+        """
+        found = []
+        for name, variable in self.variables.items():
+            kernel, design = self.kernels[name], self.design
+            if isinstance(kernel, Linear):
+                continue
+            with blas_threads_for(design.m):
+                means = regression.means(tables[name])
+                if not self.depends(self.centred(kernel, variable), means):
+                    continue
+                order = np.lexsort(variable.values.T[::-1])
+                places = evenly(order, design.search.landmarks)
+                features = leading_features(kernel.fit(variable), places, design.search.components)
+                left = design.unpredicted(features, means)
+            if left is not None:
+                self.variables[name], self.kernels[name] = Numeric(name, left), Linear()
+                found.append(name)
+        return tuple(found)
+
+    def depends(self, own: FloatArray, means: FloatArray) -> bool:
+        """Whether a variable depends on a covariate or on its fitted mean, by its kernel."""
+        # Means of rows in one category are equal up to rounding, which a fitted kernel refuses.
+        distances = cdist(means[self.rows], means[self.rows])
+        alike = np.exp(-distances / max(distances.mean(), ROUNDING))
+        known = [*self.covariates, of_length_1(centre(alike))]
         values = np.array([np.vdot(own, one) for one in known])
-        pvalues = independence_pvalues_of(values, most)
-        if pvalues.min() * len(columns) * len(variables) < LEVEL:
-            found.append(f"{name} on {columns[int(pvalues.argmin())].name}")
-    return tuple(found)
+        least = independence_pvalues_of(values, len(self.rows)).min()
+        return bool(least * len(known) * len(self.variables) < LEVEL)
+
+    def unevenness(self, pairs: Iterable[Pair]) -> dict[Pair, float]:
+        """Return by how much products of two kernels vary more than if both were even.
+
+        Features keep a spread that varies with the covariates. If that of both variables is large
+        in the same rows, products vary more than the variances of both say.
+        """
+        if self.design.units is not None:
+            return {}
+        squares = {
+            name: np.square(self.centred(kernel, self.variables[name]))
+            for name, kernel in self.kernels.items()
+            if isinstance(kernel, Linear)
+        }
+        n = len(self.rows) * (len(self.rows) - 1.0)
+        return {
+            (x, y): float(np.sqrt(n * np.vdot(squares[x], squares[y])))
+            for x, y in pairs
+            if x != y and x in squares and y in squares
+        }
+
+    def centred(self, kernel: Kernel, variable: Variable) -> FloatArray:
+        """Return the centred kernel matrix of the rows that are looked at, of length 1."""
+        fitted = kernel.fit(variable.take(self.rows)).in_own_unit()
+        return of_length_1(centre(fitted(slice(None), slice(None))))
 
 
-def _centred(kernel: Kernel, variable: Variable, rows: IntArray) -> FloatArray:
-    """Return the centred kernel matrix of some rows, of length 1."""
-    matrix = centre(kernel.fit(variable.take(rows))(slice(None), slice(None)))
+def of_length_1(matrix: FloatArray) -> FloatArray:
+    """Return a matrix divided by its norm, or itself if it is 0."""
     size = float(np.linalg.norm(matrix))
     return matrix / size if size > 0 else matrix

@@ -106,8 +106,8 @@ def _independence(study: Study, computed: Computed, n_permutations: int | None) 
     if study.dependence.any:
         return dependent_independence(study, computed.dependences, n_permutations)
     influence = computed.influence
-    correlation, n = unbiased_correlation(influence, pair), study.n
-    by_law = independence_test(correlation, n, influence.block_sizes, influence.share)
+    correlation = unbiased_correlation(influence, pair) / influence.unevenness(pair)
+    by_law = independence_test(correlation, study.n, influence.block_sizes, influence.share)
     if n_permutations is None:
         return by_law
     from reldep.engine.dense import permuted_hsics

@@ -303,7 +303,8 @@ def independence_pvalues(influence: Influence, pairs: Sequence[Pair], n: int) ->
             found[x, y] = _normal_screen(influence, (x, y))
             continue
         known.append((x, y))
-        correlations.append(influence.hsic((x, y)) / np.sqrt(energy) if energy > 0 else 0.0)
+        size = np.sqrt(energy) * influence.unevenness((x, y)) if energy > 0 else np.inf
+        correlations.append(influence.hsic((x, y)) / size)
     screened = independence_pvalues_of(
         np.array(correlations, dtype=np.float64), n, influence.block_sizes, influence.share
     )
