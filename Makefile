@@ -75,7 +75,7 @@ check: test lint types imports  ## everything that must be green
 
 # Tests small enough for loops that are not compiled.
 LOOPS := tests/engine/test_engines.py \
-         tests/kernels/test_series_kernel.py::test_the_values_are_those_of_tslearn
+         tests/kernels/test_kernels.py::test_the_values_of_series_are_those_of_tslearn
 # Too long without a compiler; tslearn overflows when it is not compiled.
 NOT_AS_LOOPS := whatever or many_ or 256 or 257 or 300 or threads or interrupt or large or long
 
