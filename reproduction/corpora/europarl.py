@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 from reldep.datasets._dataset import Dataset
 from reldep.datasets._shipped import LANGUAGES
 from reldep.exceptions import InputError, InputTypeError
-from reldep.kernels.documents import (
+from reldep.kernels.texts import (
     MAX_DOCUMENT_FREQUENCY,
     check_language,
     count_stems,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from reldep.datasets._dataset import Dataset
 from reldep.exceptions import InputError, InputTypeError, ReldepWarning
-from reldep.kernels.documents import (
+from reldep.kernels.texts import (
     MAX_DOCUMENT_FREQUENCY,
     STEMMERS,
     count_stems,

@@ -9,7 +9,7 @@ import numpy as np
 
 import reldep
 from reldep.exceptions import InputError
-from reldep.stats.trees import average_linkage, groups_of, joint_draws, support
+from reldep.stats.simultaneous import average_linkage, groups_of, joint_draws, support
 from reproduction.languages import languages_pictures as pictures
 from reproduction.languages.languages_page import paragraphs
 from reproduction.languages.questions import KERNEL, answers

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.kernels.documents import STEMMERS
+from reldep.kernels.texts import STEMMERS
 from reproduction.languages.questions import TESTS
 from reproduction.output import pvalue
 from reproduction.paper import LEVEL, is_yes

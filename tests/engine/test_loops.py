@@ -9,7 +9,7 @@ import textwrap
 import numpy as np
 
 from reldep.kernels import Gaussian
-from reldep.kernels.program import make_program
+from reldep.kernels.distances import make_program
 
 
 def run(code):

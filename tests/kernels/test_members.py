@@ -16,7 +16,7 @@ from reldep import Survival
 from reldep.data.objects import read_variable
 from reldep.kernels import Delta, Gaussian, Laplace, Precomputed, Standardized
 from reldep.kernels.choosing import as_kernel
-from reldep.kernels.program import EQUAL, FIRST, GAUSSIAN, LAPLACE, ROOT, TIMES
+from reldep.kernels.distances import EQUAL, FIRST, GAUSSIAN, LAPLACE, ROOT, TIMES
 
 M = 14
 WORDS = ("tea", "milk", "rice", "bread", "salt", "egg", "apple", "fish")

@@ -7,7 +7,7 @@ from scipy.stats import t as student_law
 
 from reldep.exceptions import InputError
 from reldep.stats.pairwise import Test
-from reldep.stats.power import Pilot, careful_effect
+from reldep.stats.student import Pilot, careful_effect
 
 
 def test_power_is_that_of_a_noncentral_t():

@@ -26,15 +26,7 @@ from reldep.data.frames import (
     with_plain_names,
 )
 from reldep.data.lifetimes import Lifetime, Survival
-from reldep.data.variables import (
-    FloatArray,
-    Items,
-    Labels,
-    Mixed,
-    Numeric,
-    Sparse,
-    Variable,
-)
+from reldep.data.variables import FloatArray, Items, Labels, Mixed, Numeric, Sparse, Variable
 from reldep.data.written_numbers import (
     are_moments,
     float_of,

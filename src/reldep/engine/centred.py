@@ -11,18 +11,15 @@ Engines number the kernels and name pairs by two numbers, the smaller first.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
+from reldep.data.variables import BoolArray, FloatArray
 from reldep.exceptions import InputError, ScaleWarning
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from reldep.data.variables import BoolArray, FloatArray
-    from reldep.kernels.base import FittedKernel
+from reldep.kernels.base import FittedKernel
 
 Pair: TypeAlias = tuple[str, str]
 Places: TypeAlias = "Sequence[tuple[int, int]]"

@@ -5,26 +5,21 @@ The sizes at which another engine takes over are the fields of :class:`Sizes`, a
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from reldep.data.checks import check_choice
 from reldep.engine.blocks import SPLIT_BLOCKS, Blocks, check_units, seconds_of_pair
-from reldep.engine.centred import numbered
+from reldep.engine.centred import Pair, Places, numbered
 from reldep.engine.dense import Dense
-from reldep.engine.features import Features
-from reldep.engine.lines import Line, Lines
+from reldep.engine.tables import Features, Line, Lines
 from reldep.engine.tiled import Tiled
 from reldep.exceptions import InputError, InputTypeError
+from reldep.kernels.base import FittedKernel
 from reldep.system import available_memory, in_words, seconds_in_words
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from reldep.engine.centred import Pair, Places
-    from reldep.kernels.base import FittedKernel
 
 ENGINES: dict[str, type[Any]] = {
     "dense": Dense,

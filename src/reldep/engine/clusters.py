@@ -8,17 +8,14 @@ exact: the statistic, and the statistic without each cluster.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from reldep.data.variables import BoolArray, FloatArray, IntArray
 from reldep.exceptions import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from reldep.data.variables import BoolArray, FloatArray, IntArray
 
 # Four clusters make one 4-tuple; leaving one out in turn needs two more.
 FEWEST_CLUSTERS = 6

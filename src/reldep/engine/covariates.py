@@ -13,12 +13,14 @@ With ``G = (I-S)(I-S)'`` the residuals are worth ``(tr G)² / tr G² + 1`` rows.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from reldep.data.variables import BoolArray, FloatArray, IntArray
 from reldep.engine.regression import (
     ROUNDING,
     SEARCH,
@@ -33,14 +35,8 @@ from reldep.engine.regression import (
     pursue,
     radial,
 )
-from reldep.kernels.columnwise import standardised
+from reldep.kernels.mapped import standardised
 from reldep.words import listed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from reldep.data.variables import BoolArray, FloatArray, IntArray
-
 
 # The most names in a sentence.
 MOST_NAMED = 8

@@ -7,23 +7,20 @@ all pairs in that row.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from reldep.engine.centred import Products, centre, hsic_of, row_effects, subtract_effects
+from reldep.data.variables import FloatArray, IntArray
+from reldep.engine.centred import Places, Products, centre, hsic_of, row_effects, subtract_effects
 from reldep.exceptions import InputError
-from reldep.kernels.points import row_runs
-from reldep.kernels.program import evaluate
+from reldep.kernels.base import FittedKernel
+from reldep.kernels.distances import evaluate, row_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from reldep.data.variables import FloatArray, IntArray
-    from reldep.engine.centred import Places
     from reldep.engine.influence import Followed
-    from reldep.kernels.base import FittedKernel
 
 # Bytes of the matrices, or of their rows, that are held at a time: eight matrices of 3,000 rows.
 HELD_BYTES = 600_000_000

@@ -13,6 +13,7 @@ that of all rows.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -21,24 +22,21 @@ import numpy as np
 
 from reldep.data.frames import make_frame
 from reldep.data.rows import Rows
+from reldep.data.variables import FloatArray, IntArray
+from reldep.engine.blocks import BlockTable
 from reldep.engine.centred import Pair, Products, canonical, check_held, finish, hsic_of, numbered
 from reldep.engine.choose import SIZES, Part, Sizes, choose
 from reldep.engine.dense import Dense
-from reldep.engine.lines import Line
+from reldep.engine.tables import Line
 from reldep.engine.threads import added, at_work
 from reldep.engine.tiled import Tiled, products_of_rows, sums_of_rows
-from reldep.exceptions import UnknownPairError
+from reldep.exceptions import ReldepWarning, UnknownPairError
+from reldep.kernels.base import Bandwidth, FittedKernel
 from reldep.system import available_cores
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from reldep.data.variables import FloatArray, IntArray
-    from reldep.engine.block_table import BlockTable
     from reldep.engine.centred import Places
     from reldep.engine.covariates import Conditioning
-    from reldep.exceptions import ReldepWarning
-    from reldep.kernels.base import Bandwidth, FittedKernel
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,22 +7,15 @@ its function only. Importing this module imports numba; only code that is about 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import scipy.linalg.cython_blas  # noqa: F401  numba multiplies matrices with it
 
-from reldep.kernels.points import CANCELLED
-from reldep.kernels.program import FIRST, GAUSSIAN, LAPLACE, ROOT, TIMES
+from reldep.data.variables import FloatArray, IntArray
+from reldep.kernels.distances import CANCELLED, FIRST, GAUSSIAN, LAPLACE, ROOT, TIMES, Program
 from reldep.system import compile_loop
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from reldep.data.variables import FloatArray, IntArray
-    from reldep.kernels.program import Program
 
 Loop = TypeVar("Loop", bound="Callable[..., Any]")
 
@@ -409,9 +402,7 @@ def scan_columns(
 
 
 @compiled
-def raise_leads(
-    drawn: NDArray[Any], inverse: NDArray[Any], start: int, stop: int, largest: NDArray[Any]
-) -> None:
+def raise_leads(drawn: Any, inverse: Any, start: int, stop: int, largest: Any) -> None:
     """Raise largest[a] to max_b |Z_b - Z_a| inverse_ab, in the draws from start to stop."""
     for a in range(len(drawn)):
         for b in range(a + 1, len(drawn)):

@@ -6,17 +6,15 @@ another, the same for all variables; rows left out in turn decide how many are u
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from reldep.data.variables import FloatArray, IntArray
-    from reldep.kernels.base import FittedKernel
+from reldep.data.variables import FloatArray, IntArray
+from reldep.kernels.base import FittedKernel
 
 # The smallest relative eigenvalue, singular value or loss that is not rounding.
 ROUNDING = 1e-9

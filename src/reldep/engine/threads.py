@@ -10,7 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, wait
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache
 from itertools import islice
@@ -21,8 +21,6 @@ import numpy as np
 from reldep.system import thread_pool
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from rich.progress import Progress, TaskID
 
 OnProgress: TypeAlias = Callable[[int, int], None]

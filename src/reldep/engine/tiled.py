@@ -7,27 +7,21 @@ without a program are evaluated by NumPy, some rows at a time.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar, cast
 
 import numpy as np
 
 from reldep.data.checks import check_count
-from reldep.engine.centred import Products, centre, hsic_of, is_constant, row_effects
+from reldep.data.variables import FloatArray, IntArray
+from reldep.engine.centred import Places, Products, centre, hsic_of, is_constant, row_effects
 from reldep.engine.dense import HELD_BYTES, Dense
-from reldep.engine.threads import OnProgress, added, at_work, progress_bar
+from reldep.engine.threads import OnProgress, Results, added, at_work, progress_bar
 from reldep.exceptions import InputError
-from reldep.kernels.program import evaluate, make_program
+from reldep.kernels.base import FittedKernel
+from reldep.kernels.distances import Program, evaluate, make_program
 from reldep.system import available_cores, bytes_of, in_words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from reldep.data.variables import FloatArray, IntArray
-    from reldep.engine.centred import Places
-    from reldep.engine.threads import Results
-    from reldep.kernels.base import FittedKernel
-    from reldep.kernels.program import Program
 
 # Pairs that are summed in one sweep: their sums and those of a strip stay in memory per thread.
 PAIRS_AT_A_TIME = 100

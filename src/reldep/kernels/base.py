@@ -8,9 +8,10 @@ kernel matrix: ``fitted(rows, cols)``. Engines see fitted kernels only.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import wraps
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -20,17 +21,16 @@ from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variabl
 from reldep.exceptions import InputError, InputTypeError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
     from scipy.sparse import csr_array
 
     from reldep.data.variables import FloatArray, IntArray
     from reldep.kernels.composite import Product, Sum
-    from reldep.kernels.program import Factor
-
-    Rows = slice | IntArray
+    from reldep.kernels.distances import Factor
 
 ALL_ROWS = slice(None)
+
+# Which observations: a slice, or their numbers.
+Rows: TypeAlias = "slice | IntArray"
 
 
 KINDS_IN_WORDS: dict[type[Variable], str] = {

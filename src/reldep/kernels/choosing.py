@@ -8,7 +8,7 @@ A name stands for a kernel of this package (:data:`NAMED`), for a choice by the 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from reldep.data.objects import WAY_OUT_OBJECTS
 from reldep.data.variables import Items, Labels, Mixed, Variable
 from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.base import Kernel, wrong_type
-from reldep.kernels.columnwise import Ordered, Standardized
 from reldep.kernels.composite import Product
 from reldep.kernels.custom import (
     PAIRWISE_NAMES,
@@ -28,11 +27,9 @@ from reldep.kernels.custom import (
     is_scikit_kernel,
 )
 from reldep.kernels.explicit import Agreement, Delta
+from reldep.kernels.mapped import Ordered, Standardized
 from reldep.kernels.radial import Distance, Gaussian, Laplace
 from reldep.words import listed
-
-if TYPE_CHECKING:
-    from reldep.data.variables import Variable
 
 # The kernel for numbers. Over thirty laws its largest loss of power against the best kernel is a
 # third of that of a Gaussian at the median distance, which is blind to anything finer than half

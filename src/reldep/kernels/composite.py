@@ -13,16 +13,14 @@ import numpy as np
 from reldep.data.checks import check_choice, check_names_known, check_varies
 from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variable
 from reldep.exceptions import InputError, InputTypeError
-from reldep.kernels.base import FittedKernel, Kernel
+from reldep.kernels.base import Bandwidth, FittedKernel, Kernel, Rows
+from reldep.kernels.distances import PLUS, TIMES, Factor, joined
 from reldep.kernels.explicit import FittedDot
-from reldep.kernels.program import PLUS, TIMES, joined
 from reldep.kernels.radial import FittedDistance
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, IntArray
-    from reldep.kernels.base import Bandwidth, Rows
     from reldep.kernels.choosing import KernelSpec
-    from reldep.kernels.program import Factor
 
 
 # How kernels are combined, by the symbol of it; the result is written into the first block.

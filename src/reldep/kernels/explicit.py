@@ -14,16 +14,14 @@ import numpy as np
 from reldep.data.checks import check_count, check_positive
 from reldep.data.variables import Labels, Mixed, Numeric, Sparse, Variable, joint_labels
 from reldep.exceptions import InputError, InputTypeError, NoVariationError
-from reldep.kernels.base import ALL_ROWS, FittedKernel, Kernel, stacked
-from reldep.kernels.points import ORDINARY, dot_products, middle
-from reldep.kernels.program import EQUAL, FIRST, Factor
+from reldep.kernels.base import ALL_ROWS, FittedKernel, Kernel, Rows, stacked
+from reldep.kernels.distances import EQUAL, FIRST, ORDINARY, Factor, dot_products, middle
 from reldep.words import counted
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from reldep.data.variables import FloatArray, IntArray
-    from reldep.kernels.base import Rows
 
 
 @dataclass(frozen=True, eq=False)

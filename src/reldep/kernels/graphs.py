@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +15,6 @@ from reldep.kernels.base import wrong_type
 from reldep.kernels.mapped import MappedKernel, count_matrix, unit_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from scipy.sparse import csr_array
 
 

@@ -7,20 +7,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reldep.data.variables import Items, Numeric, Variable
+from reldep.data.variables import FloatArray, IntArray, Items, Numeric, Variable
 from reldep.exceptions import InputError
+from reldep.kernels.base import Rows
 from reldep.kernels.mapped import tables_of
-from reldep.kernels.scale import BandwidthKernel, FittedBandwidth, sampled_median
+from reldep.kernels.radial import BandwidthKernel, FittedBandwidth, sampled_median
 from reldep.system import compile_loop
-
-if TYPE_CHECKING:
-    from reldep.data.variables import FloatArray, IntArray
-    from reldep.kernels.base import Rows
-
 
 compiled = partial(compile_loop, nogil=True)
 

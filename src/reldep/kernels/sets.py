@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,22 +11,17 @@ import numpy as np
 import numpy.typing as npt
 
 from reldep.data.checks import check_positive, check_varies, composed
-from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variable
+from reldep.data.variables import FloatArray, Items, Labels, Mixed, Numeric, Sparse, Variable
 from reldep.exceptions import InputError, InputTypeError
-from reldep.kernels.base import FittedKernel, Kernel, as_variable, check_amounts, check_items
+from reldep.kernels.base import FittedKernel, Kernel, Rows, as_variable, check_amounts, check_items
+from reldep.kernels.distances import dot_products
 from reldep.kernels.mapped import MappedKernel, tables_of
-from reldep.kernels.points import dot_products
-from reldep.kernels.radial import Gaussian
-from reldep.kernels.scale import sampled_median
+from reldep.kernels.radial import Gaussian, sampled_median
 from reldep.system import import_extra
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from scipy.sparse import csr_array
 
-    from reldep.data.variables import FloatArray
-    from reldep.kernels.base import Rows
     from reldep.kernels.choosing import KernelSpec
 
 

@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from reldep.data.checks import check_choice, check_positive, check_varies
-from reldep.data.variables import Numeric, Variable
+from reldep.data.variables import FloatArray, Numeric, Variable
 from reldep.exceptions import InputError
-from reldep.kernels.base import Bandwidth, FittedValues
+from reldep.kernels.base import Bandwidth, FittedValues, Rows
+from reldep.kernels.distances import Points
 from reldep.kernels.mapped import MappedKernel
-from reldep.kernels.points import Points
-from reldep.kernels.radial import Gaussian
-from reldep.kernels.scale import (
+from reldep.kernels.radial import (
     BandwidthKernel,
     FittedBandwidth,
     FittedSide,
+    Gaussian,
     Scale,
     ScaleRule,
     scale_of,
     score_of,
 )
-
-if TYPE_CHECKING:
-    from reldep.data.variables import FloatArray
-    from reldep.kernels.base import Rows
 
 # Mean radius R1 of the Earth (IUGG), in kilometres.
 EARTH_RADIUS = 6371.0088

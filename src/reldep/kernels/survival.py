@@ -9,20 +9,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from reldep.data.checks import check_positive
 from reldep.data.lifetimes import Lifetime
-from reldep.data.variables import Items, Numeric, Variable
+from reldep.data.variables import BoolArray, FloatArray, Items, Numeric, Variable
 from reldep.exceptions import InputError
 from reldep.kernels.base import check_items
 from reldep.kernels.mapped import MappedKernel
 from reldep.words import counted
-
-if TYPE_CHECKING:
-    from reldep.data.variables import BoolArray, FloatArray
 
 # Places on [0, 1] from which the Gaussian kernel in time is interpolated.
 GRID = np.linspace(0.0, 1.0, 80)

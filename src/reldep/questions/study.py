@@ -25,10 +25,11 @@ from reldep.questions.options import check_lag
 from reldep.results.answer import Provenance
 from reldep.results.strength import Estimated
 from reldep.stats.estimates import estimate_dependences
-from reldep.stats.series import Memory, RowDependence
+from reldep.stats.series import Memory
 from reldep.stats.units import (
     FEW_OBSERVATIONS,
     NORMALISED,
+    RowDependence,
     pairs_beside,
     pairs_needed,
 )

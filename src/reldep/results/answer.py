@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from reldep.description import Picture, Section
     from reldep.engine.covariates import Conditioning
     from reldep.exceptions import ReldepWarning
-    from reldep.stats.series import RowDependence
+    from reldep.stats.units import RowDependence
 
 
 @dataclass(frozen=True, eq=False)

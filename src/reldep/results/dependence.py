@@ -12,15 +12,11 @@ from reldep.results import sentences
 from reldep.results.strength import correlations_text
 from reldep.results.tested import Result
 from reldep.stats.correlation import as_correlation
-from reldep.stats.independence import (
-    IndependenceTest,
-    independence_power,
-    independence_sample_size,
-)
-from reldep.stats.power import check_planned
+from reldep.stats.independence import IndependenceTest, independence_power, independence_sample_size
+from reldep.stats.student import check_planned
 
 if TYPE_CHECKING:
-    from reldep.stats.intervals import Interval
+    from reldep.stats.estimates import Interval
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -12,7 +12,7 @@ from reldep.description import Columns, Picture, Section, Table, Value, as_rows,
 from reldep.results import sentences
 from reldep.results.strength import OfDependences
 from reldep.stats import student
-from reldep.stats.intervals import Interval
+from reldep.stats.estimates import Interval
 from reldep.words import listed, numbers, pvalue_text
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from reldep.exceptions import InputError
 from reldep.results import sentences
 from reldep.results.comparison import Contrast
 from reldep.results.strength import AtOnce, strongest_shown
-from reldep.stats import trees
+from reldep.stats.simultaneous import average_linkage, groups_of, joint_draws, support
 from reldep.words import MEASURE_NAMES, counted
 
 if TYPE_CHECKING:
@@ -115,10 +115,10 @@ class Matrix(AtOnce):
                 "some dependences have no standard error, so that no tree can be drawn again; "
                 "leave out the variable that the caution names."
             )
-        draws = trees.joint_draws(
+        draws = joint_draws(
             self.estimates, self.dependences.psi, n_draws, np.random.default_rng(self.seed)
         )
-        return Tree(self.row_names, linkage, trees.support(linkage, draws), self.measure)
+        return Tree(self.row_names, linkage, support(linkage, draws), self.measure)
 
     def _is_square(self) -> bool:
         return self.row_names == self.column_names
@@ -150,7 +150,7 @@ class Matrix(AtOnce):
         """Return the tree behind the order of a heat map, where there is one."""
         if not self._is_square() or self.measure == "hsic" or len(self.row_names) < 3:
             return None
-        return trees.average_linkage(self._arranged(self.estimates, 1.0))
+        return average_linkage(self._arranged(self.estimates, 1.0))
 
     def _columns(self, alpha: float) -> Columns:
         """Return one row per pair; intervals hold for all pairs at once."""
@@ -251,7 +251,7 @@ class Tree:
     def groups(self) -> tuple[tuple[str, ...], ...]:
         """Return the names of every group, in the order in which they join."""
         return tuple(
-            tuple(self.names[i] for i in sorted(group)) for group in trees.groups_of(self.linkage)
+            tuple(self.names[i] for i in sorted(group)) for group in groups_of(self.linkage)
         )
 
     def to_frame(self) -> Any:

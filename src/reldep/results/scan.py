@@ -15,7 +15,7 @@ from reldep.description import Columns, Picture, Value, unseen
 from reldep.results import sentences
 from reldep.results.answer import Answer, columns_of
 from reldep.results.strength import OfDependences, strongest_shown
-from reldep.stats.intervals import Intervals
+from reldep.stats.estimates import Intervals
 from reldep.words import counted, listed, percent
 
 if TYPE_CHECKING:

@@ -14,15 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from reldep.description import Columns, Value
-from reldep.words import (
-    in_prose,
-    interval_text,
-    listed,
-    number,
-    numbers,
-    percent,
-    pvalue_number,
-)
+from reldep.words import in_prose, interval_text, listed, number, numbers, percent, pvalue_number
 from reldep.words import pvalue_text as p
 
 if TYPE_CHECKING:

@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from reldep.data.variables import BoolArray, FloatArray
     from reldep.engine.centred import Pair
     from reldep.engine.influence import Influence
-    from reldep.stats.estimates import Estimates
+    from reldep.stats.estimates import Estimates, Intervals
     from reldep.stats.groups import GroupDifferences
-    from reldep.stats.intervals import Intervals
     from reldep.stats.simultaneous import Pairwise
 
 # The columns of an estimate with its interval.

@@ -17,9 +17,9 @@ from reldep.exceptions import InputError
 from reldep.results.sentences import Finding, Setting
 from reldep.results.strength import Estimated
 from reldep.stats import student
-from reldep.stats.intervals import Interval
-from reldep.stats.power import Pilot, careful_effect
-from reldep.stats.series import leave_out, most_influential, variance_shares
+from reldep.stats.estimates import Interval
+from reldep.stats.student import Pilot, careful_effect
+from reldep.stats.units import leave_out, most_influential, variance_shares
 from reldep.words import MEASURE_NAMES, counted, number
 
 if TYPE_CHECKING:

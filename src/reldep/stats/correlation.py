@@ -7,17 +7,16 @@ The functions here convert between the two scales. No sign is implied: the measu
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reldep.data.variables import FloatArray
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import numpy.typing as npt
-
-    from reldep.data.variables import FloatArray
 
 # Correlations at which the curves are known: 1 - (1 - k/25)² for k = 0, ..., 25, denser near 1,
 # where CKA is steepest. Between them the root of CKA is nearly straight: a correlation read off

@@ -2,7 +2,7 @@
 
 Each group has a jackknife of its own. Jackknife-t at the groups' estimates rejects too often where
 groups differ in size, because an estimate and its variance rise and fall together. So the
-variance is taken as a function of the dependence, see :mod:`reldep.stats.intervals`. Nothing
+variance is taken as a function of the dependence, see :mod:`reldep.stats.estimates`. Nothing
 more need be known for a deviance of an estimate e (Wedderburn, 1974)::
 
     d(x) = 2 ∫_x^e (e - t) / V(t) dt
@@ -13,24 +13,19 @@ estimate of a small group. Groups are compared by this quasi-likelihood.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy
 
+from reldep.data.variables import BoolArray, FloatArray, IntArray
 from reldep.engine.clusters import ROUNDING
 from reldep.exceptions import InputError
 from reldep.stats import student
-from reldep.stats.intervals import HALVINGS, LARGEST, SMALLEST_SECOND
+from reldep.stats.estimates import HALVINGS, LARGEST, SMALLEST_SECOND, Estimates
 from reldep.stats.simultaneous import critical_value, single_step
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from reldep.data.variables import BoolArray, FloatArray, IntArray
-    from reldep.stats.estimates import Estimates
 
 # Degrees of freedom that all groups lend to the slope of each, see `_slopes`: 8 rejected too often
 # where groups have unlike laws.

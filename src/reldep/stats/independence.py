@@ -8,28 +8,24 @@ likeness is kept.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy
 
-from reldep.engine.centred import centre
-from reldep.engine.clusters import ROUNDING, block_products
+from reldep.data.variables import FloatArray, IntArray
+from reldep.engine.centred import Pair, centre
+from reldep.engine.clusters import ROUNDING, ClusteredKernel, Clustering, block_products
 from reldep.exceptions import InputError
 from reldep.stats import student
-from reldep.stats.estimates import check_energies
-from reldep.stats.power import smallest_size
+from reldep.stats.estimates import Estimates, check_energies
+from reldep.stats.student import smallest_size
 from reldep.stats.units import ORDER
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from reldep.data.variables import FloatArray, IntArray
-    from reldep.engine.centred import Pair
-    from reldep.engine.clusters import ClusteredKernel, Clustering
     from reldep.engine.influence import Influence
-    from reldep.stats.estimates import Estimates
 
 
 @dataclass(frozen=True)

@@ -6,18 +6,19 @@ that are adjusted for the number of sources, where the smallest of many counts.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from reldep.engine.block_table import BlockTable
+from reldep.data.variables import BoolArray, FloatArray, IntArray
+from reldep.engine.blocks import BlockTable
 from reldep.stats import student
-from reldep.stats.estimates import degrees_of_freedom, estimates
+from reldep.stats.estimates import Intervals, Score, degrees_of_freedom, estimates, margins
 from reldep.stats.independence import independence_log_pvalues
-from reldep.stats.intervals import Intervals, Score, margins
-from reldep.stats.pairwise import Tests, differences
+from reldep.stats.pairwise import Test, Tests, differences
 from reldep.stats.simultaneous import (
     JointDraws,
     SingleArray,
@@ -29,12 +30,8 @@ from reldep.stats.simultaneous import (
 from reldep.stats.units import ORDER, Units, square
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from reldep.data.variables import BoolArray, FloatArray, IntArray
     from reldep.engine.scan import Batch, Batches, BlockBatches
     from reldep.stats.estimates import Estimates
-    from reldep.stats.pairwise import Test
 
 
 def batch_estimates(
