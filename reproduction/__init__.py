@@ -2,18 +2,18 @@
 
 Each experiment writes figures, tables and a page that puts its numbers next to the paper's::
 
-    >>> from reproduction import names
-    >>> names()
-    ('synthetic', 'languages', 'tumour', 'stimuli')
+    >>> from reproduction import EXPERIMENTS
+    >>> list(EXPERIMENTS)
+    ['synthetic', 'languages', 'tumour', 'stimuli']
 """
 
 from __future__ import annotations
 
-import difflib
 import importlib
+from dataclasses import dataclass
 from pathlib import Path
 
-from reproduction.request import SIZES, RunRequest
+from reldep.io import check_writable
 
 # What each experiment shows; the module of the same name runs it.
 EXPERIMENTS = {
@@ -23,12 +23,38 @@ EXPERIMENTS = {
     "stimuli": "two streams of stimuli and one response that change slowly over time",
 }
 
-__all__ = ["EXPERIMENTS", "SIZES", "RunRequest", "names", "reproduce"]
+# Which experiments take the user's own data, and what they expect.
+OWN_DATA = {
+    "languages": "the folder of the Europarl corpus (it contains txt/<language>/ep-*.txt) or of "
+    "any parallel texts (<language>.txt with one document per line, or <language>/ with one file "
+    "per document)",
+    "tumour": "the file ge_cgh_locIGR.rda of the R package gliomaData",
+}
 
 
-def names() -> tuple[str, ...]:
-    """Return the names of the experiments."""
-    return tuple(EXPERIMENTS)
+@dataclass(frozen=True)
+class RunRequest:
+    """Size, seed, folder and data of one run.
+
+    Attributes
+    ----------
+    size : {"quick", "full"}
+    seed : int
+    out : Path
+        The folder to write into.
+    data : Path or None
+        The user's own data, for the experiments that take some.
+    """
+
+    size: str
+    seed: int
+    out: Path
+    data: Path | None = None
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the paper's sizes are asked for."""
+        return self.size == "full"
 
 
 def reproduce(
@@ -38,7 +64,6 @@ def reproduce(
     seed: int = 0,
     out: str | Path,
     data: str | Path | None = None,
-    progress: bool = True,
 ) -> list[Path]:
     """Run an experiment and write its figures, tables and page.
 
@@ -50,13 +75,11 @@ def reproduce(
     seed : int, default 0
         The same seed gives the same files.
     out : path
-        The folder to write into; it is made if it is not there.
+        The folder to write into, made if it does not exist.
     data : path, optional
         For "languages" the folder of the Europarl corpus or of any parallel texts
         (``reproduction.corpora``), for "tumour" the file ``ge_cgh_locIGR.rda``;
         without it the data that ship with the package are used.
-    progress : bool, default True
-        Show a progress bar if the standard error is a terminal.
 
     Returns
     -------
@@ -68,27 +91,12 @@ def reproduce(
     >>> from reproduction import reproduce
     >>> reproduce("tumour", out="reproduction")  # doctest: +SKIP
     """
-    _check_name(name)
-    request = RunRequest(
-        size=size,
-        seed=seed,
-        out=Path(out),
-        data=None if data is None else Path(data),
-        progress=progress,
-    )
-    request.check_data(name)
-    request.make_folder()
+    request = RunRequest(size, seed, Path(out), None if data is None else Path(data))
+    if request.data is not None:
+        if name not in OWN_DATA:
+            raise ValueError(f"data={data!r}: {name!r} makes its own data; leave `data` out.")
+        if not request.data.exists():
+            raise FileNotFoundError(f"data={data!r} does not exist; pass {OWN_DATA[name]}.")
+    request.out.mkdir(parents=True, exist_ok=True)
+    check_writable(request.out / f"{name}.md", overwrite=True)
     return list(importlib.import_module(f"reproduction.{name}").run(request))
-
-
-def _check_name(name: object) -> None:
-    if not isinstance(name, str):
-        raise TypeError(f"name is of type {type(name).__name__}; pass one of {_listed()}.")
-    if name not in EXPERIMENTS:
-        near = difflib.get_close_matches(name.lower(), EXPERIMENTS, n=1, cutoff=0.5)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise ValueError(f"name={name!r} is not an experiment{hint}; pass one of {_listed()}.")
-
-
-def _listed() -> str:
-    return ", ".join(repr(name) for name in EXPERIMENTS)

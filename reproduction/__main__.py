@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
 from reproduction import EXPERIMENTS, reproduce
 
@@ -13,7 +12,7 @@ def main(words: list[str] | None = None) -> int:
     """Run the experiment that the command line names and print what it wrote."""
     parser = argparse.ArgumentParser(prog="python -m reproduction", description=__doc__)
     listed = "; ".join(f"{name}: {what}" for name, what in EXPERIMENTS.items())
-    parser.add_argument("name", metavar="NAME", help=listed)
+    parser.add_argument("name", choices=EXPERIMENTS, help=listed)
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--quick", dest="size", action="store_const", const="quick", default="quick")
     size.add_argument(
@@ -26,11 +25,8 @@ def main(words: list[str] | None = None) -> int:
         metavar="PATH",
         help="a folder of parallel texts or of Europarl (languages), or ge_cgh_locIGR.rda (tumour)",
     )
-    asked = parser.parse_args(words)
     try:
-        paths = reproduce(
-            asked.name, size=asked.size, seed=asked.seed, out=Path(asked.out), data=asked.data
-        )
+        paths = reproduce(**vars(parser.parse_args(words)))
     except KeyboardInterrupt:
         return 130
     except (ValueError, OSError) as error:

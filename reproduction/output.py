@@ -5,17 +5,18 @@ from __future__ import annotations
 import csv
 import io
 import warnings
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
 
 from reldep.exceptions import ReldepWarning
 from reldep.io import write
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from matplotlib.figure import Figure
+Rows = list[dict[str, Any]]
 
 # Text stays text in an SVG, and its identifiers do not change from run to run.
 SVG_SETTINGS: Any = {"svg.fonttype": "none", "svg.hashsalt": "reldep"}
@@ -37,8 +38,6 @@ class Output:
 
     def figure(self, name: str, figure: Figure) -> None:
         """Write a figure as PNG and as SVG."""
-        import matplotlib as mpl
-
         with mpl.rc_context(SVG_SETTINGS):
             for kind, options in (("png", {"dpi": 110}), ("svg", {"metadata": {"Date": None}})):
                 path = self.folder / f"{name}.{kind}"
@@ -47,7 +46,7 @@ class Output:
                 write(path, file.getvalue(), overwrite=True)
                 self.paths.append(path)
 
-    def table(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    def table(self, name: str, rows: Rows) -> None:
         """Write rows as CSV; numbers have ten significant digits."""
         path = self.folder / f"{name}.csv"
         file = io.StringIO()

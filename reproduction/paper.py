@@ -8,12 +8,10 @@ on synthetic data and on gliomas.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from reldep.data.variables import FloatArray
+from reldep.data.variables import FloatArray
 
 LEVEL = 0.05
 

@@ -7,23 +7,23 @@ it does not matter which process runs it, or in which order.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from rich.console import Console
+from rich.progress import Progress
 
+from reproduction import RunRequest
 from reproduction.output import unprinted_cautions
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from reproduction.request import RunRequest
-
-Record: TypeAlias = "dict[str, float]"
-Place: TypeAlias = "tuple[int, int]"
+Record: TypeAlias = dict[str, float]
+Records: TypeAlias = dict[str, np.ndarray[Any, np.dtype[np.float64]]]
+Place: TypeAlias = tuple[int, int]
 
 PROCESSES_OF_A_FULL_RUN = 2
 
@@ -45,10 +45,7 @@ class Cell:
     repetitions: int
 
 
-Measure: TypeAlias = "Callable[[Cell, np.random.Generator], Record]"
-
-
-Records: TypeAlias = "dict[str, np.ndarray[Any, np.dtype[np.float64]]]"
+Measure: TypeAlias = Callable[[Cell, np.random.Generator], Record]
 
 
 def run_cells(
@@ -72,7 +69,7 @@ def run_cells(
     """
     places = [(i, j) for i, cell in enumerate(cells) for j in range(cell.repetitions)]
     records: dict[Place, Record] = {}
-    with _progress_bar(name, len(places), request) as advance:
+    with _progress_bar(name, len(places)) as advance:
         for place, record in _results(cells, places, measure, request):
             records[place] = record
             advance()
@@ -113,11 +110,7 @@ def _results(
 
 
 @contextmanager
-def _progress_bar(name: str, total: int, request: RunRequest) -> Iterator[Callable[[], object]]:
-    from rich.console import Console
-    from rich.progress import Progress
-
-    shown = request.progress and sys.stderr.isatty()
-    with Progress(console=Console(stderr=True), disable=not shown) as progress:
+def _progress_bar(name: str, total: int) -> Iterator[Callable[[], object]]:
+    with Progress(console=Console(stderr=True), disable=not sys.stderr.isatty()) as progress:
         task = progress.add_task(name, total=total)
         yield lambda: progress.advance(task)

@@ -7,22 +7,20 @@ then finds differences that are not there. `max_lag` repairs it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from matplotlib.figure import Figure
 
 import reldep
 from reldep.datasets import make_two_stimuli
-from reproduction.output import Output, image, markdown_table
+from reldep.plotting.style import GREY, series, without_frame
+from reproduction import RunRequest
+from reproduction.output import Output, Rows, image, markdown_table
+from reproduction.paper import LEVEL
 from reproduction.repetitions import Cell, Record, Records, run_cells
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import numpy as np
-    from matplotlib.figure import Figure
-
-    from reproduction.request import RunRequest
-
-LEVEL = 0.05
 LAGS: dict[str, int | Literal["auto"] | None] = {
     "independent rows": None,
     "max_lag = 5": 5,
@@ -94,7 +92,7 @@ def run(request: RunRequest) -> list[Path]:
     return output.paths
 
 
-def _rows(cells: list[tuple[Cell, Records]]) -> list[dict[str, Any]]:
+def _rows(cells: list[tuple[Cell, Records]]) -> Rows:
     return [
         {
             **cell.settings,
@@ -105,11 +103,7 @@ def _rows(cells: list[tuple[Cell, Records]]) -> list[dict[str, Any]]:
     ]
 
 
-def _figure(size: list[dict[str, Any]], power: list[dict[str, Any]]) -> Figure:
-    from matplotlib.figure import Figure
-
-    from reldep.plotting.style import GREY, series, without_frame
-
+def _figure(size: Rows, power: Rows) -> Figure:
     figure = Figure(figsize=(9.0, 4.0), layout="constrained")
     panels = (
         (size, "autocorrelation", "equal weights: false alarms"),
@@ -127,9 +121,7 @@ def _figure(size: list[dict[str, Any]], power: list[dict[str, Any]]) -> Figure:
     return figure
 
 
-def _paragraphs(
-    request: RunRequest, size: list[dict[str, Any]], power: list[dict[str, Any]]
-) -> list[str]:
+def _paragraphs(request: RunRequest, size: Rows, power: Rows) -> list[str]:
     n, repetitions = size[0]["n"], size[0]["repetitions"]
     # Two standard deviations of a share of 5% among this many samples.
     chance = 2.0 * (LEVEL * (1.0 - LEVEL) / repetitions) ** 0.5
@@ -149,6 +141,6 @@ def _paragraphs(
     ]
 
 
-def _table(rows: list[dict[str, Any]], key: str) -> str:
+def _table(rows: Rows, key: str) -> str:
     lines = [[f"{row[key]:g}", *(f"{row[name]:.3f}" for name in LAGS)] for row in rows]
     return markdown_table([key.replace("_", " "), *LAGS], lines)

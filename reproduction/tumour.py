@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
+from matplotlib.figure import Figure
+from scipy.stats import norm
 
 import reldep
+from reldep.datasets import load_acc
+from reldep.plotting.region import ellipse_outline
+from reldep.plotting.style import GREY, series, without_frame
+from reproduction import RunRequest
+from reproduction.corpora.glioma import read_glioma
 from reproduction.output import (
     Output,
+    Rows,
     cautions_of,
     image,
     markdown_table,
@@ -17,13 +26,6 @@ from reproduction.output import (
     unprinted_cautions,
 )
 from reproduction.paper import GLIOMA, GLIOMA_TUMOURS, LEVEL, RADIUS_95
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from matplotlib.figure import Figure
-
-    from reproduction.request import RunRequest
 
 # The paper's two tests, and what this program does unless told otherwise, one-sided like them.
 TESTS = ("paper, joint", "paper, split", "default")
@@ -112,10 +114,8 @@ def run(request: RunRequest) -> list[Path]:
     return output.paths
 
 
-def printed_rows() -> list[dict[str, Any]]:
+def printed_rows() -> Rows:
     """Return the p-values that the printed ellipses imply, by how wide they are taken to be."""
-    from scipy.stats import norm
-
     return [
         {
             "ellipses": width,
@@ -134,8 +134,6 @@ def printed_rows() -> list[dict[str, Any]]:
 
 
 def _acc_questions() -> list[TumourQuestion]:
-    from reldep.datasets import load_acc
-
     tumours = load_acc()
     blocks = {name: tumours[name] for name in ("expression", "copy_number")}
     questions = []
@@ -156,10 +154,8 @@ def _acc_questions() -> list[TumourQuestion]:
 
 
 def _glioma_questions(path: Path) -> list[TumourQuestion]:
-    from reproduction.corpora.glioma import read_glioma
-
     tumours = read_glioma(path)
-    data = tuple(tumours[name].to_numpy() for name in ("location", "expression", "cgh"))
+    data = (tumours.location, tumours.expression, tumours.cgh)
     return [TumourQuestion(("location", "expression", "copy number"), data)]
 
 
@@ -175,9 +171,7 @@ def _divided(question: TumourQuestion, n_divisions: int, seed: int) -> np.ndarra
     return np.array([question.ask("paper, split", order).pvalue for order in orders])
 
 
-def _rows(
-    names: tuple[str, str, str], results: dict[str, Any], divided: np.ndarray
-) -> list[dict[str, Any]]:
+def _rows(names: tuple[str, str, str], results: dict[str, Any], divided: np.ndarray) -> Rows:
     label, first, second = names
     rows = []
     for test, result in results.items():
@@ -203,8 +197,6 @@ def _rows(
 
 def _figure(results: dict[tuple[str, str, str], dict[str, Any]]) -> Figure:
     """Draw the paper's ellipses, and next to them those of the paper's tests on our data."""
-    from matplotlib.figure import Figure
-
     n = 1 + len(results)
     figure = Figure(figsize=(4.2 * n, 5.0), layout="constrained")
     printed, *ours = figure.subplots(1, n)
@@ -233,9 +225,6 @@ def _equals(p: str) -> str:
 
 
 def _draw_ellipse(ax: Any, i: int, centre: np.ndarray, covariance: np.ndarray, text: str) -> None:
-    from reldep.plotting.region import ellipse_outline
-    from reldep.plotting.style import series
-
     look = series(i)
     outline = THOUSAND * ellipse_outline(centre, covariance, RADIUS_95)
     ax.fill(*outline, color=look.colour, alpha=0.12, linewidth=0)
@@ -245,8 +234,6 @@ def _draw_ellipse(ax: Any, i: int, centre: np.ndarray, covariance: np.ndarray, t
 
 def _finish(ax: Any, names: tuple[str, str, str], title: str) -> None:
     """Make both axes alike, and write what they and the two sides of the diagonal stand for."""
-    from reldep.plotting.style import GREY, without_frame
-
     label, first, second = names
     low = min(ax.get_xlim()[0], ax.get_ylim()[0])
     high = max(ax.get_xlim()[1], ax.get_ylim()[1])
@@ -265,7 +252,7 @@ def _finish(ax: Any, names: tuple[str, str, str], title: str) -> None:
     without_frame(ax)
 
 
-def _paragraphs(request: RunRequest, rows: list[dict[str, Any]], n_divisions: int) -> list[str]:
+def _paragraphs(request: RunRequest, rows: Rows, n_divisions: int) -> list[str]:
     shipped = request.data is None
     command = f"python -m reproduction tumour --{request.size} --seed {request.seed}"
     return [
@@ -300,7 +287,7 @@ def _printed_table() -> str:
     return markdown_table(["", "z, joint", "z, split", "p, joint", "p, split"], lines)
 
 
-def _table(rows: list[dict[str, Any]]) -> str:
+def _table(rows: Rows) -> str:
     header = ["label", "more on", "than on", "tumours", "test", "z or t", "p"]
     header += ["median p, divided again", "share with p < 5%"]
     return markdown_table(

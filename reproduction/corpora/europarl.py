@@ -5,57 +5,49 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import NamedTuple
 
 from reldep.datasets._dataset import Dataset
 from reldep.datasets._shipped import LANGUAGES
-from reldep.exceptions import InputError, InputTypeError
+from reldep.exceptions import InputError
 from reldep.kernels.texts import (
     MAX_DOCUMENT_FREQUENCY,
-    check_language,
     count_stems,
     require_text_extra,
     tfidf,
 )
-from reproduction.corpora.parallel import Alignment, check_options, spread
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-Unit = Literal["chapter", "speaker"]
+from reproduction.corpora.parallel import check_alignment, spread
 
 # In some files the number stands in quotation marks, in others it does not.
-_MARK = re.compile(r'<(CHAPTER|SPEAKER)\s+ID\s*=\s*"?([^\s">]+)', re.IGNORECASE)
+_MARK = re.compile(r'<CHAPTER\s+ID\s*=\s*"?([^\s">]+)', re.IGNORECASE)
 
 _LAYOUT = "the source release unpacks to txt/<language>/ep-YY-MM-DD.txt"
 
 
 class _Key(NamedTuple):
-    """What tells that two texts are the same document in two languages."""
+    """What the same document has in common in all languages."""
 
     file: str
     chapter: str
-    speaker: str
 
 
 def read_europarl(
     directory: str | os.PathLike[str],
     languages: Sequence[str] = LANGUAGES,
     *,
-    n_documents: int | None = 3000,
-    unit: Unit = "chapter",
-    max_document_frequency: float = MAX_DOCUMENT_FREQUENCY,
+    n_documents: int = 3000,
 ) -> Dataset:
     """Read the Europarl corpus from a folder and turn it into TF-IDF rows.
 
     The corpus is the "source release" (version 7, 2012), which unpacks to
     ``txt/<language>/ep-YY-MM-DD.txt``: a file for each day or part of a day, the same name in
-    every language, with marks ``<CHAPTER ID=..>`` and ``<SPEAKER ID=.. NAME=..>``. Two texts
-    are the same document if file and chapter (and speaker) agree. Only documents that have
-    text in all the languages are used; a warning says how many were left out.
+    every language, with marks ``<CHAPTER ID=..>``. A chapter, a point of the agenda, is a document.
+    Two texts are the same document if file and chapter agree. Only documents that have text in all
+    the languages are used; a warning says how many were left out.
 
     Parameters
     ----------
@@ -63,18 +55,14 @@ def read_europarl(
         The folder that contains ``txt``, or ``txt`` itself.
     languages : sequence of str, default the ten of the paper
         ISO 639-1 codes; one block each, in this order.
-    n_documents : int or None, default 3000
-        How many documents to use, spread evenly over the whole time; all if there are fewer
-        or if None.
-    unit : {"chapter", "speaker"}, default "chapter"
-        What makes a document: a point of the agenda, or one speaker's turn in it.
-    max_document_frequency : float, default 0.5
-        Stems found in a larger share of the documents are dropped as stop words.
+    n_documents : int, default 3000
+        How many documents to use, spread evenly over the whole time; all if there are fewer. The
+        default is the paper's number.
 
     Returns
     -------
     Dataset
-        One block a language: a ``scipy.sparse.csr_array`` with a row of length 1 for each
+        One block per language: a ``scipy.sparse.csr_array`` with a row of length 1 for each
         document, in time order.
 
     Raises
@@ -82,7 +70,7 @@ def read_europarl(
     ImportError
         If scikit-learn or snowballstemmer is missing: ``pip install 'reldep[text]'``.
     FileNotFoundError
-        If the folder, or the folder of a language, is not there.
+        If the folder, or the folder of a language, does not exist.
     ValueError
         If there are no files of the expected form, a language has no stemmer, or fewer than
         four documents are in all the languages.
@@ -99,30 +87,20 @@ def read_europarl(
     (3000, 12345)
     """
     require_text_extra()
-    languages = _checked_languages(languages)
-    check_options(n_documents, max_document_frequency)
-    if unit not in get_args(Unit):
-        raise InputError(f"`unit={unit!r}` is not known. Pass 'chapter' or 'speaker'.")
     folders = _language_folders(Path(directory), languages)
-    documents, n_found = _in_every_language(folders, unit)
+    documents, n_found = _in_every_language(folders)
     chosen = spread(documents, n_documents)
     blocks = {
-        language: tfidf(
-            count_stems(
-                _texts(folder, chosen, unit),
-                language,
-                max_document_frequency=max_document_frequency,
-            )
-        )
+        language: tfidf(count_stems(_texts(folder, chosen), language))
         for language, folder in folders.items()
     }
     description = (
-        f"{len(chosen)} {unit}s of the proceedings of the European Parliament in "
+        f"{len(chosen)} chapters of the proceedings of the European Parliament in "
         f"{len(languages)} languages (Europarl), read from {os.fspath(directory)!r} and spread "
         f"evenly over the {len(documents)} that have text in every language; "
         f"{n_found - len(documents)} others were left out. Words of two or more letters in lower "
         "case, Snowball stems, stems in more than "
-        f"{max_document_frequency:.0%} of the documents dropped as stop words, TF-IDF with "
+        f"{MAX_DOCUMENT_FREQUENCY:.0%} of the documents dropped as stop words, TF-IDF with "
         "scikit-learn's default formula, rows of length 1. The publishers of the corpus know of "
         "no copyright restrictions."
     )
@@ -142,19 +120,7 @@ def _root(directory: Path) -> Path:
     return directory / "txt" if (directory / "txt").is_dir() else directory
 
 
-def _checked_languages(languages: Sequence[str]) -> list[str]:
-    if isinstance(languages, str):
-        raise InputTypeError(f"`languages={languages!r}` is a text. Pass a list of codes.")
-    checked = [check_language(language, "languages") for language in languages]
-    if not checked:
-        raise InputError("languages is empty. Name at least one, for instance ['fr', 'it'].")
-    twice = [language for language, n in Counter(checked).items() if n > 1]
-    if twice:
-        raise InputError(f"languages names {', '.join(twice)} more than once. Name each once.")
-    return checked
-
-
-def _language_folders(directory: Path, languages: list[str]) -> dict[str, Path]:
+def _language_folders(directory: Path, languages: Sequence[str]) -> dict[str, Path]:
     if not directory.is_dir():
         raise FileNotFoundError(f"directory {str(directory)!r} is not a folder; {_LAYOUT}")
     root = _root(directory)
@@ -174,7 +140,7 @@ def _language_folders(directory: Path, languages: list[str]) -> dict[str, Path]:
     return folders
 
 
-def _in_every_language(folders: dict[str, Path], unit: Unit) -> tuple[list[_Key], int]:
+def _in_every_language(folders: dict[str, Path]) -> tuple[list[_Key], int]:
     """Return the documents that have text in every language, and count all.
 
     Only their keys are kept: the texts of the whole corpus need not fit in memory.
@@ -185,7 +151,7 @@ def _in_every_language(folders: dict[str, Path], unit: Unit) -> tuple[list[_Key]
     missing: Counter[str] = Counter()
     for name in sorted(names, key=_time_order):
         present = {
-            language: _documents(folder / name, unit).keys() for language, folder in folders.items()
+            language: _documents(folder / name).keys() for language, folder in folders.items()
         }
         found = set[_Key]().union(*present.values())
         n_found += len(found)
@@ -193,36 +159,33 @@ def _in_every_language(folders: dict[str, Path], unit: Unit) -> tuple[list[_Key]
         documents += sorted(found.intersection(*present.values()), key=_number_order)
     if not n_found:
         raise InputError(
-            f"the files hold no <{unit.upper()} ID=..> mark that is followed by text, so there are "
-            "no documents. Is this the source release, and not its sentence-aligned pairs?"
+            "the files contain no <CHAPTER ID=..> mark that is followed by text, so there are no "
+            "documents. Is this the source release, and not its sentence-aligned pairs?"
         )
-    Alignment(len(documents), n_found, missing).check()
+    check_alignment(len(documents), n_found, missing)
     return documents, n_found
 
 
-def _documents(path: Path, unit: Unit) -> dict[_Key, str]:
-    """Texts of one file by key; nothing if the language does not have the file."""
+def _documents(path: Path) -> dict[_Key, str]:
+    """Return the texts of one file by key; none if the language does not have the file."""
     if not path.is_file():
         return {}
     lines: dict[_Key, list[str]] = {}
-    key = _Key(path.name, "", "")
+    key = None
     # The corpus is UTF-8 with a few stray bytes; those must not end the reading.
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         mark = _MARK.match(line)
-        if mark is None:
-            # What stands before the first mark belongs to no document; <P> is not text.
-            if getattr(key, unit) and not line.startswith("<") and not line.isspace():
-                lines.setdefault(key, []).append(line)
-        elif mark[1].upper() == "CHAPTER":
-            key = _Key(path.name, mark[2], "")
-        elif unit == "speaker":
-            key = key._replace(speaker=mark[2])
+        if mark is not None:
+            key = _Key(path.name, mark[1])
+        # What stands before the first mark belongs to no document; <P> and <SPEAKER> are not text.
+        elif key is not None and not line.startswith("<") and not line.isspace():
+            lines.setdefault(key, []).append(line)
     return {key: " ".join(parts) for key, parts in lines.items() if any(parts)}
 
 
-def _texts(folder: Path, keys: list[_Key], unit: Unit) -> Iterator[str]:
+def _texts(folder: Path, keys: list[_Key]) -> Iterator[str]:
     for name, group in groupby(keys, key=attrgetter("file")):
-        documents = _documents(folder / name, unit)
+        documents = _documents(folder / name)
         yield from (documents[key] for key in group)
 
 

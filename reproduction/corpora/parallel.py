@@ -6,12 +6,12 @@ import os
 import re
 import warnings
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from reldep.datasets._dataset import Dataset
-from reldep.exceptions import InputError, InputTypeError, ReldepWarning
+from reldep.exceptions import InputError, ReldepWarning
 from reldep.kernels.texts import (
     MAX_DOCUMENT_FREQUENCY,
     STEMMERS,
@@ -20,9 +20,6 @@ from reldep.kernels.texts import (
     require_text_extra,
     tfidf,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 # HSIC is not defined for fewer observations.
 FEWEST_DOCUMENTS = 4
@@ -41,14 +38,7 @@ _CODES = {name: code for code, name in STEMMERS.items()}
 Item = TypeVar("Item")
 
 
-def read_parallel(
-    directory: str | os.PathLike[str],
-    languages: Sequence[str] | None = None,
-    *,
-    n_documents: int | None = None,
-    stem: bool = True,
-    max_document_frequency: float = MAX_DOCUMENT_FREQUENCY,
-) -> Dataset:
+def read_parallel(directory: str | os.PathLike[str]) -> Dataset:
     r"""Read the same documents in several languages from a folder, as TF-IDF rows.
 
     The folder has one of two layouts, in UTF-8:
@@ -62,25 +52,17 @@ def read_parallel(
     English name (``french``); other names are passed over. Documents that lack text in one of
     the languages are left out, and a warning says how many.
 
+    Words are cut to their stems where Snowball has a stemmer for the language; languages without
+    spaces between words (zh, ja, th, ...) are cut into pairs of characters.
+
     Parameters
     ----------
     directory : path
-    languages : sequence of str, optional
-        The names to read, one block each, in this order; all that are there, in the order of
-        the alphabet, if left out.
-    n_documents : int, optional
-        How many documents to use, spread evenly over all; all if left out.
-    stem : bool, default True
-        Cut words to their stems where Snowball has a stemmer for the language. With False the
-        words of all languages stay as they are. Languages without spaces between words (zh, ja,
-        th, ...) are cut into pairs of characters either way.
-    max_document_frequency : float, default 0.5
-        Stems found in a larger share of the documents are dropped as stop words.
 
     Returns
     -------
     Dataset
-        One block a language: a ``scipy.sparse.csr_array`` with a row of length 1 for each
+        One block per language: a ``scipy.sparse.csr_array`` with a row of length 1 for each
         document.
 
     Warns
@@ -107,89 +89,58 @@ def read_parallel(
       fr  5 × 8
     """
     require_text_extra()
-    check_options(n_documents, max_document_frequency)
-    found = _find(Path(directory), languages)
-    texts = _texts(found)
-    common = _in_every_language(texts)
-    chosen = spread(common, n_documents)
-    kinds = {name: _preparation(_code(name), stem=stem) for name in found}
+    texts = _texts(_find(Path(directory)))
+    chosen = _in_every_language(texts)
+    kinds = {name: _preparation(_code(name)) for name in texts}
     _caution_unlike(kinds)
     blocks = {
         name: tfidf(
             count_stems(
                 [documents[key] for key in chosen],
                 _code(name) if kinds[name] == "stems" else None,
-                max_document_frequency=max_document_frequency,
             )
         )
         for name, documents in texts.items()
     }
     description = (
-        f"{len(chosen)} documents in {len(found)} languages, read from {os.fspath(directory)!r}. "
-        f"Prepared as {_listed(kinds)}; what is in more than {max_document_frequency:.0%} of the "
+        f"{len(chosen)} documents in {len(texts)} languages, read from {os.fspath(directory)!r}. "
+        f"Prepared as {_listed(kinds)}; what is in more than {MAX_DOCUMENT_FREQUENCY:.0%} of the "
         "documents was dropped as stop words; TF-IDF with scikit-learn's default formula, rows of "
         "length 1."
     )
     return Dataset("parallel texts", blocks, description, "The source of your texts.")
 
 
-def check_options(n_documents: int | None, max_document_frequency: float) -> None:
-    """Raise an error for too few documents, or a share that is not one."""
-    if n_documents is not None and n_documents < FEWEST_DOCUMENTS:
-        raise InputError(
-            f"`n_documents={n_documents!r}` is too few: at least {FEWEST_DOCUMENTS} are needed. "
-            "Pass more, or None for all."
-        )
-    if not 0.0 < max_document_frequency <= 1.0:
-        raise InputError(
-            f"`max_document_frequency={max_document_frequency!r}` is not a share of the documents. "
-            "Pass a number above 0 and at most 1."
-        )
-
-
-def spread(documents: list[Item], n_documents: int | None) -> list[Item]:
+def spread(documents: list[Item], n_documents: int) -> list[Item]:
     """Choose some of the documents, evenly over all."""
     n = len(documents)
-    if n_documents is None or n_documents >= n:
+    if n_documents >= n:
         return documents
     return [documents[i * n // n_documents] for i in range(n_documents)]
 
 
-@dataclass(frozen=True)
-class Alignment:
-    """How many documents there are, and how many each language lacks."""
-
-    n_common: int
-    n_found: int
-    missing: Mapping[str, int]
-
-    def check(self) -> None:
-        """Raise an error for too few common documents; warn of those that are left out."""
-        lacks = ", ".join(
-            f"{language} lacks {n}"
-            for language, n in sorted(self.missing.items(), key=lambda item: -item[1])
-            if n
+def check_alignment(n_common: int, n_found: int, missing: Mapping[str, int]) -> None:
+    """Raise an error for too few common documents; warn of those that are left out."""
+    lacks = ", ".join(
+        f"{language} lacks {n}"
+        for language, n in sorted(missing.items(), key=lambda item: -item[1])
+        if n
+    )
+    dropped = f"{n_found - n_common} of {n_found} documents are not in every language ({lacks})"
+    if n_common < FEWEST_DOCUMENTS:
+        raise InputError(
+            f"{n_common} documents have text in every language and at least {FEWEST_DOCUMENTS} are "
+            f"needed: {dropped}. Ask for fewer languages."
         )
-        dropped = (
-            f"{self.n_found - self.n_common} of {self.n_found} documents are not in every "
-            f"language ({lacks})"
-        )
-        if self.n_common < FEWEST_DOCUMENTS:
-            raise InputError(
-                f"{self.n_common} documents have text in every language and at least "
-                f"{FEWEST_DOCUMENTS} are needed: {dropped}. Ask for fewer languages."
-            )
-        if self.n_common < self.n_found:
-            # The reader that the user called is two calls above.
-            warnings.warn(ReldepWarning(f"{dropped}; they were left out."), stacklevel=4)
+    if n_common < n_found:
+        # The reader that the user called is two calls above.
+        warnings.warn(ReldepWarning(f"{dropped}; they were left out."), stacklevel=4)
 
 
-def _find(directory: Path, languages: Sequence[str] | None) -> dict[str, Path]:
+def _find(directory: Path) -> dict[str, Path]:
     """Return the file or folder of every language."""
     if not directory.is_dir():
         raise FileNotFoundError(f"directory={str(directory)!r} is not a folder. {LAYOUT}")
-    if isinstance(languages, str):
-        raise InputTypeError(f"`languages={languages!r}` is a text. Pass a list of names.")
     files = {path.stem: path for path in sorted(directory.glob("*.txt")) if _is_language(path.stem)}
     folders = {
         path.name: path
@@ -202,13 +153,9 @@ def _find(directory: Path, languages: Sequence[str] | None) -> dict[str, Path]:
             f"that are named by a language. {LAYOUT}"
         )
     found = files or folders
-    wanted = list(found) if languages is None else list(dict.fromkeys(languages))
-    lacking = [name for name in wanted if name not in found]
-    if lacking or not wanted:
-        missing = f"no text in {', '.join(lacking)}" if lacking else "no text of any language"
-        there = f" It has {', '.join(found)}." if found else ""
-        raise FileNotFoundError(f"{str(directory)!r} has {missing}.{there} {LAYOUT}")
-    return {name: found[name] for name in wanted}
+    if not found:
+        raise FileNotFoundError(f"{str(directory)!r} has no text of any language. {LAYOUT}")
+    return found
 
 
 def _is_language(name: str) -> bool:
@@ -276,15 +223,15 @@ def _in_every_language(texts: dict[str, dict[str, str]]) -> list[str]:
     found = set[str]().union(*texts.values())
     common = found.intersection(*texts.values())
     missing = Counter({name: len(found) - len(documents) for name, documents in texts.items()})
-    Alignment(len(common), len(found), missing).check()
+    check_alignment(len(common), len(found), missing)
     return sorted(common)
 
 
-def _preparation(code: str, *, stem: bool) -> str:
+def _preparation(code: str) -> str:
     """Return what the documents of a language are cut into."""
     if code in _WITHOUT_SPACES:
         return "pairs of characters"
-    return "stems" if stem and has_stemmer(code) else "words"
+    return "stems" if has_stemmer(code) else "words"
 
 
 def _listed(kinds: Mapping[str, str]) -> str:
@@ -302,8 +249,7 @@ def _caution_unlike(kinds: Mapping[str, str]) -> None:
     caution = ReldepWarning(
         f"the languages were prepared differently, as {_listed(kinds)}, because not every language "
         "has a stemmer or spaces between words. Languages that are prepared differently may look "
-        "less alike than they are. Leave some out, or read all of them unstemmed, as "
-        "read_parallel can."
+        "less alike than they are. Leave some out."
     )
     # The user called read_parallel, which called this.
     warnings.warn(caution, stacklevel=3)

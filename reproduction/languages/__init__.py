@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from itertools import combinations_with_replacement
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
 
 import numpy as np
 
 import reldep
+from reldep import Influence
+from reldep.data.variables import FloatArray
+from reldep.datasets import Dataset, load_languages
 from reldep.exceptions import InputError
 from reldep.stats.simultaneous import average_linkage, groups_of, joint_draws, support
+from reproduction import RunRequest
+from reproduction.corpora.europarl import is_europarl, read_europarl
+from reproduction.corpora.parallel import read_parallel
 from reproduction.languages import languages_pictures as pictures
 from reproduction.languages.languages_page import paragraphs
 from reproduction.languages.questions import KERNEL, answers
-from reproduction.output import Output, unprinted_cautions
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from reldep import Influence
-    from reldep.data.variables import FloatArray
-    from reldep.datasets import Dataset
-    from reproduction.request import RunRequest
+from reproduction.output import Output, Rows, unprinted_cautions
 
 
 def run(request: RunRequest) -> list[Path]:
@@ -57,10 +55,6 @@ def run(request: RunRequest) -> list[Path]:
 
 def _texts(request: RunRequest) -> Dataset:
     """Return the texts that ship, or those in the user's folder."""
-    from reldep.datasets import load_languages
-    from reproduction.corpora.europarl import is_europarl, read_europarl
-    from reproduction.corpora.parallel import read_parallel
-
     if request.data is None:
         return load_languages()
     read = read_europarl if is_europarl(request.data) else read_parallel
@@ -100,7 +94,7 @@ def similarities(influence: Influence) -> tuple[FloatArray, FloatArray]:
     return cka, psi
 
 
-def _nearest(texts: Dataset, seed: int) -> list[dict[str, Any]]:
+def _nearest(texts: Dataset, seed: int) -> Rows:
     """Rank, for every language, the others by how near they are."""
     rows = []
     for name in texts:
@@ -111,7 +105,7 @@ def _nearest(texts: Dataset, seed: int) -> list[dict[str, Any]]:
     return rows
 
 
-def _group_rows(names: list[str], linkage: FloatArray, shares: FloatArray) -> list[dict[str, Any]]:
+def _group_rows(names: list[str], linkage: FloatArray, shares: FloatArray) -> Rows:
     return [
         {
             "members": " ".join(names[i] for i in sorted(group)),
@@ -122,7 +116,7 @@ def _group_rows(names: list[str], linkage: FloatArray, shares: FloatArray) -> li
     ]
 
 
-def _cka_rows(cka: FloatArray, names: list[str]) -> list[dict[str, Any]]:
+def _cka_rows(cka: FloatArray, names: list[str]) -> Rows:
     return [
         {"language": name, **dict(zip(names, map(float, row), strict=True))}
         for name, row in zip(names, cka, strict=True)

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+from reldep.datasets import Dataset
+from reproduction import RunRequest
 from reproduction.languages.questions import LAGGED, TESTS
-from reproduction.output import image, markdown_table, pvalue
+from reproduction.output import Rows, image, markdown_table, pvalue
 from reproduction.paper import LEVEL, is_yes
-
-if TYPE_CHECKING:
-    from reldep.datasets import Dataset
-    from reproduction.request import RunRequest
-
-Rows = list[dict[str, Any]]
 
 TITLES = {
     "groups": "Is a language nearer to one of its own group?",

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
+from reldep import plotting
+from reldep.data.variables import FloatArray
 from reldep.kernels.texts import STEMMERS
+from reldep.plotting.style import BLUE, GREY, ORANGE
 from reproduction.languages.questions import TESTS
-from reproduction.output import pvalue
+from reproduction.output import Rows, pvalue
 from reproduction.paper import LEVEL, is_yes
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.figure import Figure
-
-    from reldep.data.variables import FloatArray
 
 # The tree of the Romance languages that the paper judges its tests by (after Gray and Atkinson,
 # 2003): Spanish and Portuguese parted last (A), before that French from these two (B), and first
@@ -35,23 +33,15 @@ _COLUMNS = (0.46, 0.62, 0.84)
 
 def heatmap(cka: FloatArray, languages: Sequence[str]) -> Figure:
     """Draw the CKA of all pairs."""
-    from matplotlib.figure import Figure
-
-    from reldep.plotting import heatmap as draw
-
     figure = Figure(layout="constrained")
-    draw(cka, _names(languages), figure, measure="cka")
+    plotting.heatmap(cka, _names(languages), figure, measure="cka")
     return figure
 
 
 def tree(linkage: FloatArray, languages: Sequence[str], confidence: FloatArray) -> Figure:
     """Draw the tree that our CKAs give."""
-    from matplotlib.figure import Figure
-
-    from reldep.plotting import tree as draw
-
     figure = Figure(layout="constrained")
-    draw(linkage, _names(languages), figure, supports=confidence)
+    plotting.tree(linkage, _names(languages), figure, supports=confidence)
     return figure
 
 
@@ -67,12 +57,8 @@ def parting_of(row: dict[str, Any]) -> str:
     )
 
 
-def romance(rows: list[dict[str, Any]]) -> Figure:
+def romance(rows: Rows) -> Figure:
     """Draw the Romance tree, and at each of its partings the verdicts of the tests about it."""
-    from matplotlib.figure import Figure
-
-    from reldep.plotting.style import GREY
-
     figure = Figure(figsize=(9.0, 4.4), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(1.0, 1.9))
     _draw_romance_tree(left)
@@ -92,7 +78,7 @@ def romance(rows: list[dict[str, Any]]) -> Figure:
     return figure
 
 
-def _paired(rows: list[dict[str, Any]]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+def _paired(rows: Rows) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     """Draw the two tests of each question next to each other."""
     by_test = [[row for row in rows if row["test"] == test] for test in TESTS]
     return list(zip(*by_test, strict=True))
@@ -100,8 +86,6 @@ def _paired(rows: list[dict[str, Any]]) -> list[tuple[dict[str, Any], dict[str, 
 
 def _write_verdicts(ax: Any, y: float, first: dict[str, Any], second: dict[str, Any]) -> None:
     """Write a question and its three p-values, each with a mark for yes or no at 5%."""
-    from reldep.plotting.style import BLUE, ORANGE
-
     source, near, far = _names([first[key] for key in ("source", "near", "far")])
     ax.text(0.03, y, f"{source}: {near} over {far}", fontsize="small")
     printed = first["printed_p"]
@@ -114,10 +98,7 @@ def _write_verdicts(ax: Any, y: float, first: dict[str, Any], second: dict[str, 
 
 def _draw_romance_tree(ax: Any) -> None:
     """Draw the tree with its partings named; only their order means something."""
-    from reldep.plotting import tree as draw
-    from reldep.plotting.style import BLUE
-
-    draw(_ROMANCE_LINKAGE, _names(ROMANCE), ax=ax)
+    plotting.tree(_ROMANCE_LINKAGE, _names(ROMANCE), ax=ax)
     for letter, line in zip("AB", ax.lines, strict=False):
         meeting = line.get_xdata().max()
         middle = line.get_ydata().mean()

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import reldep
+from reldep import Influence
 from reproduction import paper
-from reproduction.output import cautions_of, unprinted_cautions
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Mapping
-
-    from reldep import Influence
+from reproduction.output import Rows, cautions_of, unprinted_cautions
 
 # The paper's test, and what this program does unless told otherwise.
 TESTS = ("paper", "default")
@@ -67,9 +64,7 @@ def questions_about(languages: Container[str]) -> list[TreeQuestion]:
     return [q for q in QUESTIONS if all(language in languages for language in q.languages)]
 
 
-def answers(
-    texts: Mapping[str, Any], influence: Influence, *, lagged: bool
-) -> list[dict[str, Any]]:
+def answers(texts: Mapping[str, Any], influence: Influence, *, lagged: bool) -> Rows:
     """Answer every question that can be asked, with each test, all of them one-sided.
 
     Allowing for neighbours takes the texts themselves, and so most of the time.

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+from scipy.stats import binomtest, norm
 
-from reproduction.output import Output
+from reproduction import RunRequest
+from reproduction.output import Output, Rows
 from reproduction.paper import LEVEL, SYNTHETIC
-from reproduction.repetitions import run_cells
+from reproduction.repetitions import Cell, Records, run_cells
 from reproduction.synthetic import draws
 from reproduction.synthetic import synthetic_pictures as pictures
 from reproduction.synthetic.synthetic_page import paragraphs
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from reproduction.repetitions import Cell, Records
-    from reproduction.request import RunRequest
-
-Rows = list[dict[str, Any]]
 
 
 def run(request: RunRequest) -> list[Path]:
@@ -57,8 +52,6 @@ def power_rows(cells: list[tuple[Cell, Records]]) -> Rows:
 
 
 def _rejections(pvalues: np.ndarray) -> dict[str, float]:
-    from scipy.stats import binomtest
-
     share = binomtest(int((pvalues < LEVEL).sum()), len(pvalues))
     interval = share.proportion_ci(0.95, method="wilson")
     return {
@@ -108,8 +101,6 @@ def _error_ratio(columns: Records, method: str) -> float:
 
 def candidate_rows(cells: list[tuple[Cell, Records]]) -> Rows:
     """Return the median z of the joint test under each candidate, next to the paper's z."""
-    from scipy.stats import norm
-
     rows = []
     for cell, columns in cells:
         setting = (cell.settings["gamma3"], cell.settings["m"])

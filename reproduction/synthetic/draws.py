@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from scipy.spatial.distance import pdist
 
 import reldep
-from reldep.datasets import make_spirals
+from reldep.datasets import Dataset, make_spirals
 from reldep.kernels import Gaussian
+from reproduction import RunRequest
 from reproduction.repetitions import Cell, Record
-
-if TYPE_CHECKING:
-    from reldep.datasets import Dataset
-    from reproduction.request import RunRequest
 
 GAMMAS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.9, 1.1, 1.3, 1.5, 1.7)
 TWO_GAMMAS = (0.7, 1.7)
@@ -120,6 +118,4 @@ def _candidates(m: int, gamma3: float, rng: np.random.Generator) -> Record:
 
 
 def _median_squared_distance(block: np.ndarray) -> float:
-    from scipy.spatial.distance import pdist
-
     return float(np.median(pdist(block, "sqeuclidean")))

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from reproduction.output import image, markdown_table, pvalue
+from reproduction import RunRequest
+from reproduction.output import Rows, image, markdown_table, pvalue
 from reproduction.synthetic.draws import CANDIDATES, TESTS
-
-if TYPE_CHECKING:
-    from reproduction.request import RunRequest
-    from reproduction.synthetic import Rows
 
 _INTRODUCTION = """\
 A hidden angle t, uniform on (0, 2π), makes three noisy curves: the source

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from reldep.datasets import make_spirals
 from reldep.plotting.region import ellipse_outline
 from reldep.plotting.style import GREY, legend_above, series, without_frame
+from reproduction.output import Rows
 from reproduction.paper import LEVEL
+from reproduction.repetitions import Cell, Records
 from reproduction.synthetic.draws import METHODS, TESTS
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from reproduction.repetitions import Cell, Records
-    from reproduction.synthetic import Rows
 
 SCATTER_GAMMA3 = 0.6
 SCATTER_POINTS = 500
@@ -24,8 +21,6 @@ SCATTER_POINTS = 500
 
 def scatter(seed: int) -> Figure:
     """Draw one sample of the source and of both targets."""
-    from matplotlib.figure import Figure
-
     figure = Figure(figsize=(9.0, 3.2), layout="constrained")
     spirals = make_spirals(SCATTER_POINTS, gamma3=SCATTER_GAMMA3, rng=seed)
     titles = ("source, γ1 = 0.3", "first, γ2 = 0.3", f"second, γ3 = {SCATTER_GAMMA3}")
@@ -40,8 +35,6 @@ def scatter(seed: int) -> Figure:
 
 def power(rows: Rows) -> Figure:
     """Draw power against γ3, with binomial bands."""
-    from matplotlib.figure import Figure
-
     figure = Figure(figsize=(6.4, 4.4), layout="constrained")
     ax = figure.subplots()
     for i, test in enumerate(TESTS):
@@ -71,8 +64,6 @@ def power(rows: Rows) -> Figure:
 
 def two_hsics(cells: list[tuple[Cell, Records]]) -> Figure:
     """Draw both HSICs of every draw, their two-sigma ellipses and the diagonal."""
-    from matplotlib.figure import Figure
-
     columns = len(cells) // 2
     figure = Figure(figsize=(3.2 * columns, 6.6), layout="constrained")
     for ax, (cell, records) in zip(figure.subplots(2, columns).flat, cells, strict=True):

@@ -15,7 +15,7 @@ def quick(tmp_path_factory):
     def run(name):
         if name not in folders:
             folders[name] = tmp_path_factory.mktemp(name) / "made" / "anew"
-            paths = reproduce(name, out=str(folders[name]), progress=False)
+            paths = reproduce(name, out=str(folders[name]))
             assert sorted(paths) == sorted(folders[name].iterdir())
             assert paths[0] == folders[name] / f"{name}.md"
         return folders[name]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,9 +12,6 @@ from scipy.sparse import csr_array
 
 from reldep.exceptions import ReldepWarning
 from reproduction.corpora.europarl import read_europarl
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 # The same ten topics in three languages, one word each.
 TOPICS = {
@@ -102,21 +99,11 @@ def test_numbers_in_quotation_marks_and_stray_bytes_are_read(tmp_path: Path) -> 
     assert read_europarl(tmp_path, ["en"]).en.shape == (10, 11)
 
 
-def test_a_speaker_can_be_the_document(corpus: Path) -> None:
-    speeches = read_europarl(corpus, ["en", "da"], unit="speaker", max_document_frequency=1.0)
-    assert speeches.n_observations == 20
-    # europa in all, nova with the first speakers only; the chapter title is nobody's turn.
-    counts = (speeches.en > 0).sum(axis=0)
-    assert sorted(np.asarray(counts).ravel().tolist()) == [2] * 10 + [10, 20]
-
-
 def test_a_larger_corpus_is_thinned_evenly(corpus: Path) -> None:
     block = read_europarl(corpus, ["en"], n_documents=5).en
     assert block.shape == (5, 5)
     alphabet = sorted(TOPICS["en"][::2])
     assert [alphabet[block[[row]].indices[0]] for row in range(5)] == TOPICS["en"][::2]
-    everything = read_europarl(corpus, ["en"], n_documents=None)
-    assert everything.n_observations == 10
 
 
 def test_documents_missing_in_one_language_are_counted_and_left_out(corpus: Path) -> None:
@@ -153,53 +140,18 @@ def test_fewer_than_four_common_documents_are_refused(tmp_path: Path) -> None:
         read_europarl(tmp_path, ["en", "fr"])
 
 
-def test_files_without_marks_are_refused(tmp_path: Path) -> None:
+def test_a_folder_of_another_form_is_refused_with_the_layout(tmp_path: Path) -> None:
+    def refused(folder: Path, error: type[Exception], message: str, *languages: str) -> None:
+        with pytest.raises(error, match=message):
+            read_europarl(folder, languages)
+
+    refused(tmp_path / "nowhere", OSError, r"nowhere' is not a folder; .*txt/<language>/ep-", "en")
+    refused(tmp_path, OSError, "has no folder for fi, it; it contains no folders", "fi", "it")
+    (tmp_path / "sv").mkdir()
+    refused(tmp_path, OSError, "has no folder for en; it contains sv", "en", "sv")
+    refused(tmp_path, ValueError, r"no files ep-\*\.txt in the folder of sv under", "sv")
     write(tmp_path, "en", "ep-96-04-15.txt", "Only sentences.\nNo marks.\n")
-    with pytest.raises(
-        ValueError, match=r"hold no <CHAPTER ID=\.\.> mark .* sentence-aligned pairs"
-    ):
-        read_europarl(tmp_path, ["en"])
-
-
-def test_a_missing_directory_is_named_with_the_layout(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"nowhere' is not a folder; .*txt/<language>/ep-"):
-        read_europarl(tmp_path / "nowhere")
-
-
-def test_an_empty_directory_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(
-        FileNotFoundError, match=r"has no folder for fi, it, .*; it contains no folders"
-    ):
-        read_europarl(tmp_path)
-
-
-def test_a_missing_language_is_named_beside_those_that_are_there(corpus: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="has no folder for sv; it contains da, en, fr"):
-        read_europarl(corpus, ["en", "sv"])
-
-
-def test_a_language_folder_without_files_is_named(corpus: Path) -> None:
-    (corpus / "txt" / "sv").mkdir()
-    with pytest.raises(ValueError, match=r"no files ep-\*\.txt in the folder of sv under .*txt'"):
-        read_europarl(corpus, ["en", "sv"])
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"languages": "en"}, TypeError, "`languages='en'` is a text. Pass a list of codes"),
-        ({"languages": []}, ValueError, "languages is empty. Name at least one"),
-        ({"languages": ["en", "fr", "en"]}, ValueError, "languages names en more than once"),
-        ({"languages": ["en", "lv"]}, ValueError, "languages is 'lv', for which"),
-        ({"unit": "page"}, ValueError, "`unit='page'` is not known. Pass 'chapter' or"),
-        ({"n_documents": 3}, ValueError, "`n_documents=3` is too few: at least 4"),
-        ({"max_document_frequency": 0}, ValueError, "frequency=0` is not a share"),
-        ({"max_document_frequency": 1.5}, ValueError, "frequency=1.5` is not a share"),
-    ],
-)
-def test_wrong_options_are_named(corpus: Path, options, error, message: str) -> None:
-    with pytest.raises(error, match=message):
-        read_europarl(corpus, **options)
+    refused(tmp_path, ValueError, r"no <CHAPTER ID=\.\.> mark .* sentence-aligned pairs", "en")
 
 
 def test_without_the_text_extra_nothing_is_read(

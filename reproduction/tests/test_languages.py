@@ -230,7 +230,7 @@ def test_the_same_tables_are_made_from_europarl(tmp_path):
         lines = [f"<CHAPTER ID={i}>\n{text}\n" for i, text in enumerate(texts, start=1)]
         (root / language).mkdir(parents=True)
         (root / language / "ep-96-04-15.txt").write_text("".join(lines))
-    reproduce("languages", out=tmp_path / "out", data=tmp_path / "europarl", progress=False)
+    reproduce("languages", out=tmp_path / "out", data=tmp_path / "europarl")
     rows = read_table(tmp_path / "out" / "languages_tests.csv")
     assert len(rows) == 2 * 22
     page = (tmp_path / "out" / "languages.md").read_text(encoding="utf-8")
@@ -249,7 +249,7 @@ def write_texts(folder, languages):
 def test_other_languages_get_their_tree_and_their_nearest(tmp_path):
     data = write_texts(tmp_path / "texts", ("cs", "et", "hu", "lv"))
     with pytest.warns(ReldepWarning, match=r"words \(lv\)"):
-        reproduce("languages", size="full", out=tmp_path / "out", data=data, progress=False)
+        reproduce("languages", size="full", out=tmp_path / "out", data=data)
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert "languages_tree.png" in names
     assert not names & {"languages_tests.csv", "languages_romance.png"}
@@ -265,4 +265,4 @@ def test_other_languages_get_their_tree_and_their_nearest(tmp_path):
 def test_two_languages_are_too_few(tmp_path):
     data = write_texts(tmp_path / "texts", ("fr", "it"))
     with pytest.raises(ValueError, match=r"has the languages fr, it, .* takes three\. Add"):
-        reproduce("languages", out=tmp_path / "out", data=data, progress=False)
+        reproduce("languages", out=tmp_path / "out", data=data)

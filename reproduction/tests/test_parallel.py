@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,9 +11,6 @@ import reldep
 from reldep.exceptions import ReldepWarning
 from reproduction.corpora.europarl import is_europarl, read_europarl
 from reproduction.corpora.parallel import read_parallel
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 # Six documents in three languages, two words each.
 DOCUMENTS = {
@@ -88,15 +84,8 @@ def test_rows_can_be_compared(tmp_path: Path) -> None:
         ]
         for name, own in noise.items()
     }
-    read = read_parallel(write_lines(tmp_path, texts), stem=False)
+    read = read_parallel(write_lines(tmp_path, texts))
     assert reldep.compare(read["en"], read["fr"], read["de"], kernel="gaussian").pvalue < 0.01
-
-
-def test_chosen_languages_come_in_the_order_asked_for(tmp_path: Path) -> None:
-    write_lines(tmp_path, DOCUMENTS)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert list(read_parallel(tmp_path, ["fr", "en"])) == ["fr", "en"]
 
 
 def test_names_may_have_a_country_or_be_english_and_others_are_passed_over(tmp_path: Path) -> None:
@@ -116,21 +105,11 @@ def test_some_stemmed_and_some_not_is_a_caution(tmp_path: Path) -> None:
     assert "Prepared as stems (en, fr) and words (lv);" in read.description
 
 
-def test_languages_without_spaces_are_prepared_differently_in_any_case(tmp_path: Path) -> None:
+def test_languages_without_spaces_are_prepared_differently(tmp_path: Path) -> None:
     chinese = ["红色的鱼", "蓝色的鱼", "旧的船只", "新的船只", "绿色的树", "高大的树"]
     write_lines(tmp_path, {**two("en"), "zh-Hans": chinese})
-    with pytest.warns(ReldepWarning, match=r"words \(en\) and pairs of characters \(zh-Hans\)"):
-        read_parallel(tmp_path, stem=False)
-
-
-def test_none_stemmed_is_no_caution(tmp_path: Path) -> None:
-    write_lines(tmp_path, DOCUMENTS)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        read = read_parallel(tmp_path, stem=False)
-    assert "Prepared as words (en, fr, lv);" in read.description
-    # fish, boat and tree, and six words of one document each.
-    assert read.en.shape == (6, 9)
+    with pytest.warns(ReldepWarning, match=r"stems \(en\) and pairs of characters \(zh-Hans\)"):
+        read_parallel(tmp_path)
 
 
 def test_an_empty_line_is_a_document_left_out(tmp_path: Path) -> None:
@@ -149,52 +128,22 @@ def test_a_missing_file_is_a_document_left_out(tmp_path: Path) -> None:
         assert read_parallel(tmp_path).n_observations == 5
 
 
-def test_documents_are_thinned_evenly(tmp_path: Path) -> None:
-    lines = [f"word{chr(97 + i)} same" for i in range(8)]
-    write_lines(tmp_path, {"en": lines})
-    block = read_parallel(tmp_path, n_documents=4, stem=False).en
-    assert block.shape == (4, 4)
-
-
 def test_lines_are_not_broken_at_other_characters(tmp_path: Path) -> None:
     lines = ["red\x0cfish", "blue\u2028fish", "old\x85boat", "new boat"]
     write_lines(tmp_path, {"en": lines, "fr": DOCUMENTS["fr"][:4]})
-    assert read_parallel(tmp_path, max_document_frequency=1.0).n_observations == 4
+    assert read_parallel(tmp_path).n_observations == 4
 
 
-def test_files_of_different_length_are_refused(tmp_path: Path) -> None:
+def test_files_that_do_not_fit_together_are_refused(tmp_path: Path) -> None:
     write_lines(tmp_path, {"en": DOCUMENTS["en"], "fr": DOCUMENTS["fr"][:5]})
     with pytest.raises(ValueError, match=r"different numbers of lines \(en 6, fr 5\).*empty one"):
         read_parallel(tmp_path)
-
-
-def test_both_layouts_at_once_are_refused(tmp_path: Path) -> None:
-    write_lines(tmp_path, two("en"))
-    write_files(tmp_path, two("fr"))
-    with pytest.raises(ValueError, match=r"files \(en\) and folders \(fr\).*one file per language"):
-        read_parallel(tmp_path)
-
-
-def test_bytes_that_are_not_utf8_are_named(tmp_path: Path) -> None:
-    write_lines(tmp_path, two("en"))
     (tmp_path / "fr.txt").write_bytes(b"caf\xe9\n" * 6)
     with pytest.raises(ValueError, match=r"fr.txt' is not UTF-8 from byte 4 on\. Save"):
         read_parallel(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"languages": "en"}, TypeError, "`languages='en'` is a text. Pass a list of names"),
-        ({"languages": ["en", "it"]}, OSError, "has no text in it. It has en, fr. Expected"),
-        ({"n_documents": 2}, ValueError, "`n_documents=2` is too few"),
-        ({"max_document_frequency": 7}, ValueError, "`max_document_frequency=7` is not a share"),
-    ],
-)
-def test_wrong_options_are_named(tmp_path: Path, options, error, message: str) -> None:
-    write_lines(tmp_path, two("en", "fr"))
-    with pytest.raises(error, match=message):
-        read_parallel(tmp_path, **options)
+    write_files(tmp_path, {"it": DOCUMENTS["fr"], "fr": DOCUMENTS["fr"]})
+    with pytest.raises(ValueError, match=r"files \(en, fr\) and folders \(fr, it\).*one file per"):
+        read_parallel(tmp_path)
 
 
 def test_a_folder_without_texts_says_what_is_expected(tmp_path: Path) -> None:

@@ -6,9 +6,8 @@ import io
 
 import numpy as np
 
-from reproduction import repetitions, stimuli
+from reproduction import RunRequest, repetitions, stimuli
 from reproduction.repetitions import Cell, run_cells
-from reproduction.request import RunRequest
 
 CELLS = [Cell("a", {"mean": 0.0}, 5), Cell("b", {"mean": 10.0}, 3)]
 
@@ -18,7 +17,7 @@ def draw(cell, rng):
 
 
 def request(folder, **changed):
-    return RunRequest(**{"size": "quick", "seed": 0, "out": folder, "progress": False} | changed)
+    return RunRequest(**{"size": "quick", "seed": 0, "out": folder} | changed)
 
 
 def values(found):
@@ -50,8 +49,7 @@ def test_the_progress_bar_is_for_terminals_only(tmp_path, monkeypatch):
         def isatty(self):
             return True
 
-    for progress, shown in ((True, True), (False, False)):
-        terminal = Terminal()
-        monkeypatch.setattr(repetitions.sys, "stderr", terminal)
-        run_cells("numbers", CELLS, draw, request(tmp_path, progress=progress))
-        assert ("numbers" in terminal.getvalue()) is shown
+    for file, shown in ((Terminal(), True), (io.StringIO(), False)):
+        monkeypatch.setattr(repetitions.sys, "stderr", file)
+        run_cells("numbers", CELLS, draw, request(tmp_path))
+        assert ("numbers" in file.getvalue()) is shown

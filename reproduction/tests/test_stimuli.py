@@ -10,8 +10,7 @@ from written import assert_picture, read_table
 
 import reldep
 from reldep.datasets import make_two_stimuli
-from reproduction import stimuli
-from reproduction.request import RunRequest
+from reproduction import RunRequest, stimuli
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::reldep.ReldepWarning"),

@@ -11,9 +11,8 @@ from written import assert_picture, read_table
 
 import reldep
 from reldep.datasets import make_spirals
-from reproduction import paper, synthetic
+from reproduction import RunRequest, paper, synthetic
 from reproduction.repetitions import Cell
-from reproduction.request import RunRequest
 from reproduction.synthetic import draws
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
+import rdata
 from matplotlib.figure import Figure
-from rda_writer import DataFrame, Factor, Matrix, write_rda
 from scipy.stats import chi2, norm
 from written import assert_picture, read_table
 
@@ -119,27 +120,21 @@ def test_the_figure_and_the_page_are_written(quick):
 def glioma(tmp_path):
     """A file like the paper's: place decides expression, and imbalances hardly."""
     rng = np.random.default_rng(5)
-    codes = [i % 3 + 1 for i in range(30)]
-    place = np.array(codes, dtype=float)[:, None]
-    expression = 2.0 * place + rng.normal(size=(30, 6))
-    imbalances = 0.2 * place + rng.normal(size=(30, 4))
+    codes = np.arange(30) % 3
+    place = 1.0 + codes[:, None]
     blocks = {
-        "GE": DataFrame({f"gene{i}": expression[:, i].tolist() for i in range(6)}),
-        "CGH": Matrix(imbalances.tolist(), [f"segment{i}" for i in range(4)]),
-        "y": DataFrame(
-            {
-                name: [float(code == i) for code in codes]
-                for i, name in enumerate(("hemi", "midl", "dipg"), 1)
-            }
-        ),
+        "GE": pd.DataFrame(2.0 * place + rng.normal(size=(30, 6)), columns=list("abcdef")),
+        "CGH": 0.2 * place + rng.normal(size=(30, 4)),
+        "y": pd.DataFrame(np.eye(3)[codes], columns=["hemi", "midl", "dipg"]),
     }
-    contents = {"multiblocks": blocks, "y": Factor(codes, ["1", "2", "3"])}
-    return write_rda(tmp_path / "ge_cgh_locIGR.rda", {"ge_cgh_locIGR": contents})
+    path = tmp_path / "ge_cgh_locIGR.rda"
+    rdata.write_rda(path, {"ge_cgh_locIGR": {"multiblocks": blocks}})
+    return path
 
 
 def test_the_papers_test_runs_on_the_papers_file(glioma, tmp_path):
     out = tmp_path / "out"
-    reproduce("tumour", out=out, data=glioma, progress=False)
+    reproduce("tumour", out=out, data=glioma)
     rows = read_table(out / "tumour.csv")
     assert {(row["label"], row["first"], row["second"]) for row in rows} == {
         ("location", "expression", "copy number")
