@@ -12,8 +12,8 @@ import pytest
 
 import reldep
 from reldep.data.dataset import read_dataset
+from reldep.data.numbers import Doubt, Evidence, Form, find_form
 from reldep.data.objects import read_variable
-from reldep.data.strings.numbers import Disagreement, Evidence, Form, find_form
 
 M = 40
 RNG = np.random.default_rng(3)
@@ -103,7 +103,7 @@ def test_doubtful_strings_are_no_labels_unless_the_user_says_so(values, message)
 )
 def test_what_the_cells_leave_open_is_settled_by_evidence_on_one_side(cells, evidence, expected):
     found, _ = find_form(cells, evidence)
-    assert isinstance(found, Disagreement) if expected is None else found == expected
+    assert isinstance(found, Doubt) if expected is None else found == expected
 
 
 def test_words_for_missing_values_are_counted_by_row():

@@ -88,8 +88,10 @@ def _fault(table: Table, name: str) -> str | None:
     doubt = table.doubts.get(name)
     if doubt is None:
         return None
-    places = table.origins.get(name, table.places)
-    cells = [f"{cell(text)} in {places.name(row)}" for text, row in doubt.cells]
+    cells = [
+        f"{cell(text)} in {doubt.place(row)}"
+        for text, row in zip(doubt.cells, doubt.rows, strict=True)
+    ]
     noun = {"words": "number", "limits": "number", "dated": "date"}.get(doubt.kind)
     if noun is not None:
         shown = " ".join(f"{one} is not a {noun}." for one in cells)

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from reldep.data.dataset import AlignedData
-    from reldep.data.rows import Rows
-    from reldep.data.variables import BoolArray, FloatArray, IntArray, Variable
+    from reldep.data.variables import BoolArray, FloatArray, IntArray, Rows, Variable
     from reldep.engine.covariates import Conditioning
     from reldep.engine.influence import Influence
     from reldep.files.table import Table

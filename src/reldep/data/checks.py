@@ -9,22 +9,16 @@ from __future__ import annotations
 import sys
 import unicodedata
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 
-from reldep.exceptions import InputError, InputTypeError, Message, NoVariationError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from reldep.data.variables import Variable
+from reldep.exceptions import InputError, InputTypeError, Message
 
 ALTERNATIVES = ("two-sided", "greater", "less")
-# An unbiased HSIC has four different rows.
-MINIMUM_OBSERVATIONS = 4
 # Names, and characters of a cell and of a library's reason, that a message shows: it stays within
 # three lines of a terminal.
 _SHOWN, _LONGEST_CELL, _LONGEST_REASON = 6, 40, 200
@@ -88,21 +82,6 @@ def check_names_known(
                 f"{argument} names {name!r}, which is not a {noun}{nearest(name, names)}; the "
                 f"{noun}s are {listing(names)}."
             )
-
-
-def check_varies(variable: Variable) -> None:
-    """Raise InputError for a constant: its HSIC with anything is 0 by construction."""
-    if variable.is_constant():
-        raise constant_in_words([variable.name], len(variable))
-
-
-def constant_in_words(names: Sequence[str], n: int) -> NoVariationError:
-    """Return the error for variables whose n observations are all the same."""
-    verb, them = ("is", "it") if len(names) == 1 else ("are", "them")
-    return NoVariationError(
-        f"{', '.join(names[:_SHOWN])} {verb} constant: all {n} observations are the same, so "
-        f"nothing can depend on {them} (an HSIC is 0 by construction). Leave {them} out."
-    )
 
 
 def nearest(word: object, known: Iterable[str]) -> str:

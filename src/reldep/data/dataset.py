@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from reldep.data.checks import MINIMUM_OBSERVATIONS, constant_in_words, listing
-from reldep.data.frames import aligned, frame_library, index_rows, native_name, time_of_blocks
+from reldep.data.checks import listing
+from reldep.data.frames import (
+    Unmatched,
+    aligned,
+    frame_library,
+    index_rows,
+    native_name,
+    time_of_blocks,
+)
 from reldep.data.objects import read_labels, read_variable
-from reldep.data.rows import Rows
+from reldep.data.variables import (
+    MINIMUM_OBSERVATIONS,
+    BoolArray,
+    IntArray,
+    Labels,
+    Rows,
+    Variable,
+    constant_in_words,
+)
 from reldep.exceptions import InputError
 from reldep.words import counted, listed
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from reldep.data.frames import Unmatched
-    from reldep.data.variables import BoolArray, IntArray, Labels, Variable
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,27 +1,38 @@
-"""Data frames of any library: their columns and names in, their index, tables out."""
+"""Data frames of any library: their names, their index, and what dates their rows."""
 
 from __future__ import annotations
 
+import itertools
 import numbers
-from dataclasses import replace
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from reldep.data.checks import cell, check_unique, composed, quoted
-from reldep.data.rows import Rows, TimeOrder, dates_rows, first_in_order
+from reldep.data.variables import FloatArray, IntArray, Rows
 from reldep.data.written_numbers import is_missing
 from reldep.exceptions import InputError, InputTypeError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     import polars as pl
 
-    from reldep.data.variables import FloatArray, IntArray
 
 # Data without an index, and those whose index counts the rows in another order.
 Unmatched: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
+
+# Columns of numbers that are times, and columns of dates that do not order the rows.
+_YEAR = re.compile(r"(calendar[ _.-]?)?(year|yr|date)", re.IGNORECASE)
+_BIRTH = re.compile(r"birth|born|dob", re.IGNORECASE)
+_DATE = re.compile(r"date|day|month|time", re.IGNORECASE)
+_ISO_DATE = re.compile(r"\d{4}-\d\d(-\d\d)?(\D|$)")
+# Rows per date, on average, in a series: monthly rows with the year alone.
+_ROWS_PER_DATE = 12
+# Rows that are put in the order of time to see whether adjacent ones are correlated.
+_MOST_RANKED = 20_000
+
 
 _LIBRARIES = {"pandas", "polars", "pyarrow", "modin", "cudf"}
 
@@ -201,6 +212,75 @@ def index_rows(data: Any) -> Rows | None:
     labels = index.tolist() if index.nlevels > 1 else index.to_numpy()
     noun = index.name if named else "row"
     return replace(Rows.labelled(labels, noun), time=_time_of_index(index))
+
+
+@dataclass(frozen=True)
+class TimeOrder:
+    """The column that dates the rows.
+
+    Attributes
+    ----------
+    column : str
+    is_sorted : bool
+        Whether the rows are in the order of time, or in the reverse order.
+    is_series : bool
+        Whether they make one series: hardly more than one row per date.
+    ranks : ndarray of int or None
+        The place of every row in time, of a series that is not sorted.
+    """
+
+    column: str
+    is_sorted: bool
+    is_series: bool
+    ranks: IntArray | None = None
+
+    @classmethod
+    def of(cls, column: str, values: Iterable[Any]) -> TimeOrder | None:
+        """Return the order of dates or years; None if fewer than three are known."""
+        listed = list(values)
+        known = [value for value in listed if value is not None and value == value]
+        n_dates = len(set(known))
+        if n_dates < 3 or not all(map(_is_moment, known)):
+            return None
+        steps = list(itertools.pairwise(known))
+        if all(a <= b for a, b in steps) or all(a >= b for a, b in steps):
+            return cls(column, True, len(known) <= _ROWS_PER_DATE * n_dates)
+        if n_dates < len(listed) or n_dates > _MOST_RANKED:
+            return cls(column, False, False)
+        ranks = np.empty(n_dates, dtype=np.int64)
+        ranks[sorted(range(n_dates), key=known.__getitem__)] = np.arange(n_dates)
+        return cls(column, False, True, ranks)
+
+    def take(self, chosen: IntArray) -> TimeOrder:
+        """Return the order of some of the rows."""
+        return self if self.ranks is None else replace(self, ranks=self.ranks[chosen])
+
+
+def _is_moment(value: Any) -> bool:
+    """Return True for dates and numbers, and for strings that begin with a date as in ISO 8601."""
+    return not isinstance(value, str) or _ISO_DATE.match(value) is not None
+
+
+def dates_rows(name: str, *, is_date: bool, is_number: bool, is_text: bool = False) -> bool:
+    """Return True if a column may date the rows, by its type and its name.
+
+    Examples
+    --------
+    >>> dates_rows("Year", is_date=False, is_number=True)
+    True
+    >>> dates_rows("date_of_birth", is_date=True, is_number=False)
+    False
+    """
+    if _BIRTH.search(name):
+        return False
+    by_name = (is_number and _YEAR.fullmatch(name)) or (is_text and _DATE.search(name))
+    return is_date or bool(by_name)
+
+
+def first_in_order(orders: Iterable[TimeOrder | None]) -> TimeOrder | None:
+    """Return a column by which the rows are in order, else one by which they are not."""
+    known = [one for one in orders if one is not None]
+    return min(known, key=lambda one: (not one.is_series, not one.is_sorted), default=None)
 
 
 def _time_of_index(index: Any) -> TimeOrder | None:

@@ -9,23 +9,18 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from reldep.data.checks import cell, composed, listing
 from reldep.data.frames import native_name, one_per_row, own_index
-from reldep.data.rows import Rows
+from reldep.data.variables import BoolArray, FloatArray, IntArray, Rows
 from reldep.data.written_numbers import are_moments, float_of, is_missing, is_number, read_moments
 from reldep.exceptions import InputError, InputTypeError
 from reldep.words import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from reldep.data.variables import BoolArray, FloatArray, IntArray
 
 # What marks an event, and what a censored time, whatever the column is called.
 _EVENT = {"event", "dead", "died", "deceased", "death", "failed", "failure"}

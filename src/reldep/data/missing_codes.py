@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from reldep.data.variables import FloatArray
+from reldep.data.variables import FloatArray
 
 MISSING_WORDS = ("", "NA", "N/A", "NaN", "nan", "NULL", "null")
 """Cells of text files and sheets that are missing values in every column."""

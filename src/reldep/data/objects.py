@@ -6,6 +6,7 @@ Data passed in is never modified; arrays of float64 are used as they are, read-o
 from __future__ import annotations
 
 import numbers
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -40,9 +41,8 @@ from reldep.data.written_numbers import (
 from reldep.exceptions import InputError, InputTypeError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import narwhals as nw
+
 
 WAY_OUT_OBJECTS = (
     "Convert it to numbers or strings, or pass a kernel made for such objects "

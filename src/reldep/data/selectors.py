@@ -19,16 +19,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Container, Mapping, Sequence
 from enum import StrEnum
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from reldep.data.checks import composed, hint
 from reldep.exceptions import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Sequence
 
 Words: TypeAlias = "str | Sequence[str]"
 

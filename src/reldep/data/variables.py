@@ -15,19 +15,20 @@ by :func:`reldep.data.objects.read_variable` into one of five frozen forms:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from reldep.data.rows import Rows
+from reldep.exceptions import NoVariationError
 from reldep.words import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from scipy.sparse import csr_array
+
+    from reldep.data.frames import TimeOrder
 
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
@@ -35,6 +36,99 @@ IntArray: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 MISSING_CODE = -1
+# An unbiased HSIC has four different rows.
+MINIMUM_OBSERVATIONS = 4
+
+_PLURALS = {"row": "rows", "line": "lines"}
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Observations by their place in the input and by name.
+
+    Attributes
+    ----------
+    positions : ndarray of int
+        The position of each observation in the input, counted from 0.
+    labels : sequence or None
+        What each observation is called: its line in a file, its entry in a frame's index, its
+        identifier. None if positions are all that is known.
+    noun : str
+        What the labels are: ``"row"``, ``"line"``, or the name of the column of identifiers.
+    time : TimeOrder or None
+        The column or index that dates the rows, if there is one.
+
+    Examples
+    --------
+    >>> from reldep.data.variables import Rows
+    >>> Rows.of(40).name(30)
+    'row 30'
+    >>> Rows.of(40).take([4, 2]).values()
+    [4, 2]
+    >>> Rows.labelled(["p7", "p9"], "patient").name(1)
+    'patient p9'
+    """
+
+    positions: IntArray
+    labels: Sequence[Any] | npt.NDArray[Any] | None = None
+    noun: str = "row"
+    time: TimeOrder | None = None
+
+    @classmethod
+    def of(cls, n: int) -> Rows:
+        """Return `n` rows named by their positions."""
+        return cls(np.arange(n, dtype=np.int64))
+
+    @classmethod
+    def labelled(cls, labels: Sequence[Any] | npt.NDArray[Any], noun: str = "row") -> Rows:
+        """Return rows named by `labels`, one each."""
+        return cls(np.arange(len(labels), dtype=np.int64), labels, noun)
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def take(self, indices: Sequence[int] | IntArray) -> Rows:
+        """Return some observations, in the order given."""
+        chosen = np.asarray(indices, dtype=np.int64)
+        labels = self.labels
+        if labels is not None:
+            labels = (
+                labels[chosen]
+                if isinstance(labels, np.ndarray)
+                else [labels[index] for index in chosen]
+            )
+        time = None if self.time is None else self.time.take(chosen)
+        return Rows(self.positions[chosen], labels, self.noun, time)
+
+    def values(self) -> list[Any]:
+        """Return the label of every observation, or its position: a column for a table."""
+        labels = self.positions if self.labels is None else self.labels
+        return labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
+
+    def name(self, index: int) -> str:
+        """Return the name of one observation.
+
+        Examples
+        --------
+        >>> import numpy
+        >>> Rows.labelled(numpy.array([21, 31]), "line").name(1)
+        'line 31'
+        """
+        labels = self.positions if self.labels is None else self.labels
+        return f"{self.noun} {labels[index]}"
+
+    def names(self, indices: Sequence[int] | IntArray) -> str:
+        """Return the names of the first few of some observations.
+
+        Examples
+        --------
+        >>> Rows.of(40).names([3, 5]), Rows.of(40).names([3]), Rows.of(40).names(range(9))
+        ('rows 3, 5', 'row 3', 'rows 0, 1, 2, 3, 4 and 4 more')
+        """
+        noun = self.noun if len(indices) == 1 else _PLURALS.get(self.noun, self.noun)
+        labels = self.positions if self.labels is None else self.labels
+        shown = ", ".join(str(labels[int(i)]) for i in indices[:5])
+        return f"{noun} {shown}" + f" and {len(indices) - 5} more" * (len(indices) > 5)
 
 
 @dataclass(frozen=True, eq=False)
@@ -286,6 +380,21 @@ def joint_labels(name: str, columns: Sequence[npt.NDArray[Any]]) -> Labels:
     if table.dtype.kind == "i":
         codes[(table == MISSING_CODE).any(axis=1)] = MISSING_CODE
     return Labels(name, codes, tuple(map(tuple, distinct.tolist())))
+
+
+def check_varies(variable: Variable) -> None:
+    """Raise InputError for a constant: its HSIC with anything is 0 by construction."""
+    if variable.is_constant():
+        raise constant_in_words([variable.name], len(variable))
+
+
+def constant_in_words(names: Sequence[str], n: int) -> NoVariationError:
+    """Return the error for variables whose n observations are all the same."""
+    verb, them = ("is", "it") if len(names) == 1 else ("are", "them")
+    return NoVariationError(
+        f"{', '.join(names[:6])} {verb} constant: all {n} observations are the same, so "
+        f"nothing can depend on {them} (an HSIC is 0 by construction). Leave {them} out."
+    )
 
 
 def rows_in_words(positions: IntArray) -> str:

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import datetime
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from reldep.data.checks import cell, composed
 from reldep.data.missing_codes import MISSING_WORDS
 from reldep.data.variables import MISSING_CODE, Labels, Numeric, Variable
 from reldep.exceptions import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy.typing as npt
-
-    from reldep.data.strings.reading import Doubt
-
 
 # Minimum number of rows, and share of them that differ, for a doubt about labels: that fewer all
 # differ may be an accident.
@@ -82,12 +77,14 @@ def read_words(values: Sequence[Any], name: str) -> Variable:
         return _doubted(labels, _doubt_of_codes(words))
     import polars as pl
 
-    from reldep.data.strings.reading import missing_in_words, read_strings
+    from reldep.data.strings import missing_in_words, read_strings
 
     # Only the different strings are looked at, each once.
     column = read_strings(pl.Series(name, words, dtype=pl.String))
     if column.doubt is not None:
-        return _doubted(labels, _in_words(column.doubt, labels))
+        # Each cell is a category, and named by the first row that has it.
+        doubt = replace(column.doubt, place=lambda code: f"row {np.argmax(labels.codes == code)}")
+        return _doubted(labels, str(doubt))
     understood = column.values
     if understood.dtype in (pl.String, pl.Boolean):
         return _doubted(labels, None)
@@ -243,15 +240,6 @@ def _crowd_in_words(categories: Sequence[Any], present: int) -> str | None:
             "other, which leaves little to compare. Put labels together that belong together."
         )
     return None
-
-
-def _in_words(doubt: Doubt, labels: Labels) -> str:
-    """Return why strings are neither numbers nor labels."""
-    places = [
-        f"{cell(text)} (row {int(np.argmax(labels.codes == category))})"
-        for text, category in doubt.cells
-    ]
-    return f"{doubt.reason}: {', '.join(places)}"
 
 
 def _without_zone(value: Any) -> Any:

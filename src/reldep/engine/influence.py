@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.data.frames import make_frame
-from reldep.data.rows import Rows
-from reldep.data.variables import FloatArray, IntArray
+from reldep.data.variables import FloatArray, IntArray, Rows
 from reldep.engine.blocks import BlockTable
 from reldep.engine.centred import Pair, Products, canonical, check_held, finish, hsic_of, numbered
 from reldep.engine.choose import SIZES, Part, Sizes, choose

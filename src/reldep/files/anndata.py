@@ -8,6 +8,7 @@ before any value is read.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from math import ceil
 from typing import TYPE_CHECKING, Any
@@ -17,22 +18,18 @@ import polars as pl
 
 from reldep.data.checks import hint, listing, printable, repeated
 from reldep.data.selectors import ColumnType
+from reldep.data.variables import FloatArray
 from reldep.exceptions import InputError
-from reldep.files.byte_sources import check_budget
+from reldep.files.byte_sources import Source, check_budget
 from reldep.files.cells import table_of_columns
-from reldep.files.statistics_packages import series_of_pandas
-from reldep.files.table import at_once
+from reldep.files.columnar import series_of_pandas
+from reldep.files.read import Reading
+from reldep.files.table import Table, at_once
 from reldep.system import import_extra
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from scipy.sparse import csr_array
 
-    from reldep.data.variables import FloatArray
-    from reldep.files.byte_sources import Source
-    from reldep.files.read import Reading
-    from reldep.files.table import Table
 
 # The column with the names of the cells.
 _CELLS = "obs_names"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import narwhals as nw
 import numpy as np
@@ -13,23 +14,16 @@ import polars as pl
 import polars.selectors as cs
 
 from reldep.data.checks import translated
+from reldep.data.dates import SPANS, on_circle
 from reldep.data.missing_codes import as_number
+from reldep.data.numbers import Evidence
 from reldep.data.selectors import ColumnType, kind_of, select_columns
-from reldep.data.strings.dates import SPANS, on_circle
-from reldep.data.strings.numbers import Evidence
-from reldep.data.strings.reading import Column, read_strings
+from reldep.data.strings import Column, read_strings
+from reldep.data.variables import IntArray
 from reldep.exceptions import InputError
-from reldep.files.header import in_composed_form
-from reldep.files.read import STATED, date_rule
-from reldep.files.summary_rows import summary_rows
-from reldep.files.table import Table, at_once
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from reldep.data.rows import Places
-    from reldep.files.read import Reading
-    from reldep.files.table import Parts
+from reldep.files.header import in_composed_form, summary_rows
+from reldep.files.read import STATED, Reading, date_rule
+from reldep.files.table import Parts, Table, at_once
 
 # Columns of a large text that are held as strings at a time: one pass over it serves all of them.
 _COLUMNS_AT_A_TIME = 8
@@ -51,8 +45,7 @@ class Cells:
         Of the columns; a name that starts with a NUL stands for none.
     load : callable
         Return some columns as strings.
-    n_rows : int
-    places : Places
+    lines : ndarray of int
         Where each row stands.
     has_commas_between_fields : bool
     is_large : bool
@@ -68,8 +61,7 @@ class Cells:
     name: str
     names: tuple[str, ...]
     load: Callable[[list[str]], pl.DataFrame]
-    n_rows: int
-    places: Places
+    lines: IntArray
     has_commas_between_fields: bool = False
     is_large: bool = False
     typed: Callable[[list[str]], pl.DataFrame] | None = None
@@ -79,7 +71,7 @@ class Cells:
 
     def without(self, rows: Sequence[int], said: Sequence[str]) -> Cells:
         """Return the cells without some rows, and what is to be said about it."""
-        kept = np.setdiff1d(np.arange(self.n_rows), rows)
+        kept = np.setdiff1d(np.arange(len(self.lines)), rows)
 
         def at(load: Callable[[Any], Any] | None) -> Any:
             return None if load is None else lambda names: load(names)[kept]
@@ -87,12 +79,15 @@ class Cells:
         return replace(
             self,
             load=at(self.load),
-            n_rows=len(kept),
-            places=self.places.take(kept),
+            lines=self.lines[kept],
             typed=at(self.typed),
             exact=at(self.exact),
             notes=(*self.notes, *said),
         )
+
+    def place(self, row: int) -> str:
+        """Return the name of a row."""
+        return f"line {self.lines[row]}"
 
     def read(
         self, names: Sequence[str], evidence: Evidence, options: Reading, stated: Mapping[str, str]
@@ -112,7 +107,7 @@ class Cells:
                 na=na,
                 stated=kind,
                 exact=None if self.exact is None else partial(self.exact, name),
-                place=self.places.name,
+                place=self.place,
             )
         return found
 
@@ -167,7 +162,7 @@ def table_of_cells(cells: Cells, options: Reading, *, has_summary: bool = True) 
         )
 
     values = {} if cells.is_large else {name: column.values for name, column in known.items()}
-    rows, notes = summary_rows(values, cells.places.name) if has_summary else ([], [])
+    rows, notes = summary_rows(values, cells.place) if has_summary else ([], [])
     if rows and options["drop_summary"]:
         said = [f"{note}; it was left out" for note in notes]
         return table_of_cells(cells.without(rows, said), options, has_summary=False)
@@ -176,8 +171,8 @@ def table_of_cells(cells: Cells, options: Reading, *, has_summary: bool = True) 
         cells.name,
         {name: column.kind for name, column in known.items()},
         at_once(load),
-        cells.n_rows,
-        places=cells.places,
+        len(cells.lines),
+        lines=cells.lines,
         doubts={name: column.doubt for name, column in known.items() if column.doubt},
         said=(*cells.notes, *(f"{note}{end}" for note in notes)),
         column_said={name: column.notes for name, column in known.items() if column.notes},

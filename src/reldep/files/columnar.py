@@ -1,4 +1,4 @@
-"""Files whose columns have types: Parquet, Arrow and Feather, NPZ archives, lines of JSON.
+"""Files whose columns have types: Parquet, Arrow, NPZ, lines of JSON; SPSS, Stata, SAS and R.
 
 A directory of Parquet files and a data frame of Dask are one table in several pieces.
 """
@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import glob
 import os
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 import polars.selectors as cs
 
@@ -20,17 +22,10 @@ from reldep.data.selectors import kind_of
 from reldep.exceptions import InputError, InputTypeError
 from reldep.files.byte_sources import Source, check_budget, open_source
 from reldep.files.cells import table_of_columns
-from reldep.files.read import STATED
-from reldep.files.table import at_once
-from reldep.words import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from reldep.files.read import Reading
-    from reldep.files.table import Table
+from reldep.files.read import STATED, Reading
+from reldep.files.table import Table, at_once
+from reldep.system import import_extra
+from reldep.words import counted, listed
 
 # boolean, integers, floats, text, bytes, dates
 _COLUMN_KINDS = "biufUSM"
@@ -233,7 +228,7 @@ def read_arrays(source: Source, options: Reading) -> Table:
     A 1-D array `x` becomes the column ``x``; a 2-D array `x` becomes ``x_0``, ``x_1`` and so on.
     """
     name = source.name
-    arrays: dict[str, NDArray[np.generic]] = {}
+    arrays: dict[str, npt.NDArray[np.generic]] = {}
     with np.load(source.file(), allow_pickle=False) as archive:
         for own in archive.files:
             arrays[own] = _as_column_values(_array(archive, own, name), f"{own!r} of {name}")
@@ -270,7 +265,7 @@ def _array(archive: Any, own: str, name: str) -> Any:
             ) from error
 
 
-def _as_column_values(array: object, what: str) -> NDArray[np.generic]:
+def _as_column_values(array: object, what: str) -> npt.NDArray[np.generic]:
     """Return an array in a type that polars takes; raise if it cannot be columns."""
     if not isinstance(array, np.ndarray) or array.dtype.kind not in _COLUMN_KINDS:
         found = array.dtype if isinstance(array, np.ndarray) else "no array"
@@ -289,3 +284,86 @@ def _as_column_values(array: object, what: str) -> NDArray[np.generic]:
     if kind == "M" and array.dtype != np.dtype("M8[D]"):
         return array.astype("M8[us]")
     return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+# Bytes of a value in memory while it is read: an object of Python in a list.
+_VALUE = 40
+
+
+def read_package(source: Source, options: Reading) -> Table:
+    """Return the table of a file of SPSS, Stata, SAS or R; it is read as a whole.
+
+    A column all of whose values have labels becomes these labels; of others the labels are said,
+    of which one may mean missing. Missing values that the user
+    of the other program defined are missing, and so are empty strings.
+    """
+    name = source.name
+    is_r = source.format.name in ("rds", "rda")
+    module, extra = ("rdata", "rda") if is_r else ("pyreadstat", "surveys")
+    library = import_extra(module, extra=extra, purpose=f"reading {name}")
+    read = getattr(library, f"read_{source.format.name}")
+    frame, notes = (_from_r if is_r else _from_readstat)(source, read)
+    return table_of_columns(
+        source.name,
+        frame.schema,
+        at_once(frame.select),
+        frame.height,
+        options,
+        said=source.notes,
+        column_said=notes,
+    )
+
+
+def _from_readstat(source: Source, read: Any) -> tuple[pl.DataFrame, dict[str, list[str]]]:
+    """Read a file of SPSS, Stata or SAS."""
+    with source.on_disk() as path:
+        about = read(str(path), metadataonly=True)[1]
+        n_values = (about.number_rows or 0) * (about.number_columns or 0)
+        source.check_budget(_VALUE * n_values, f"{n_values:,} values")
+        columns, about = read(str(path), output_format="dict")
+    notes: dict[str, list[str]] = {}
+    kept = []
+    for name, values in columns.items():
+        labels = about.variable_value_labels.get(name, {})
+        cells = [None if value == "" else value for value in values]
+        present = {value for value in cells if value is not None and value == value}
+        if labels and present and present <= labels.keys():
+            cells = [labels.get(value) for value in cells]
+            kept.append(pl.Series(name, cells, dtype=pl.String).cast(pl.Categorical))
+            notes[name] = ["the labels of its values were read, not their numbers"]
+        else:
+            kept.append(pl.Series(name, cells, strict=False))
+            known = [
+                f"{value:g} is {labels[value]!r}"
+                for value in labels
+                if value in present and isinstance(value, float)
+            ]
+            if known:
+                notes[name] = [
+                    f"numbers were read, for some have no label ({listed(known, 5)}); if one means "
+                    "missing, pass `na`"
+                ]
+    return pl.DataFrame(kept), notes
+
+
+def _from_r(source: Source, read: Any) -> tuple[pl.DataFrame, dict[str, list[str]]]:
+    """Read the one data frame of a file of R."""
+    found = read(source.file())
+    frames: dict[str, Any] = found if isinstance(found, dict) else {"": found}
+    tables = {own: value for own, value in frames.items() if hasattr(value, "columns")}
+    if len(tables) != 1:
+        raise InputError(
+            f"{source.name} holds {len(tables)} data frames "
+            f"({listing(tables) or 'none'}). Save the one you want with saveRDS()."
+        )
+    table = next(iter(tables.values()))
+    return pl.DataFrame([series_of_pandas(str(own), table[own]) for own in table.columns]), {}
+
+
+def series_of_pandas(name: str, column: Any) -> pl.Series:
+    """Return a column of pandas; categories stay such."""
+    values = column.astype(object).where(column.notna(), None).to_list()
+    if hasattr(column, "cat"):
+        words = [None if value is None else str(value) for value in values]
+        return pl.Series(name, words, dtype=pl.String).cast(pl.Categorical)
+    return pl.Series(name, values, strict=False)

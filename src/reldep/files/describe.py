@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import narwhals as nw
 import polars as pl
 import polars.selectors as cs
 
-from reldep.data.checks import cell, printable
+from reldep.data.checks import printable
 from reldep.data.frames import as_polars
 from reldep.data.selectors import ColumnType
-from reldep.data.strings.reading import WAYS_OUT
+from reldep.data.strings import WAYS_OUT
 from reldep.exceptions import InputError
+from reldep.files.table import Table
 from reldep.words import listed
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from reldep.files.table import Table
 
 _NUMERIC = {ColumnType.NUMBER, ColumnType.INTEGER, ColumnType.LIFETIME, ColumnType.GENE}
 _NESTED = {ColumnType.OTHER, ColumnType.CYCLE}
@@ -163,7 +160,7 @@ def notes_about(table: Table, columns: Sequence[str]) -> tuple[str, ...]:
         shown = listed([*map(repr, names)], _SHOWN_NAMES)
         of_columns.append(f"{noun} {shown} of {name}: {text}.")
     doubtful = [column for column in columns if column in table.doubts][:_SHOWN_NAMES]
-    of_columns += [f"column {one!r} of {name} {_fault(table, one)}." for one in doubtful]
+    of_columns += [f"column {one!r} of {name} {table.doubts[one]}." for one in doubtful]
     return (*of_file, *of_columns)
 
 
@@ -192,12 +189,12 @@ def _doubts_about_names(table: Table, columns: Sequence[str]) -> list[str]:
 
 def refused(table: Table, doubtful: Sequence[str]) -> InputError:
     """Return the error for columns that cannot be used as they are."""
-    faults = [f"column {name!r} {_fault(table, name)}" for name in doubtful[:_SHOWN_NAMES]]
+    faults = [f"column {name!r} {table.doubts[name]}" for name in doubtful[:_SHOWN_NAMES]]
     n_more = len(doubtful) - _SHOWN_NAMES
     more = f"; and {n_more} more columns" if n_more > 0 else ""
     ways = dict.fromkeys(WAYS_OUT[table.doubts[name].kind] for name in doubtful)
     found = [table.doubts[name] for name in doubtful]
-    if all(one.kind == "words" and [row for _, row in one.cells] == [0] for one in found):
+    if all(one.kind == "words" and one.rows == (0,) for one in found):
         ways["If the header has two lines, leave out the first with `skip_rows`."] = None
     if any("`drop_summary=True`" in text for text in table.said):
         ways["Leave out rows that sum up others with `drop_summary=True`."] = None
@@ -205,9 +202,3 @@ def refused(table: Table, doubtful: Sequence[str]) -> InputError:
         f"{table.name}: {'; '.join(faults)}{more}. {' '.join(ways)} Or leave a "
         f"column out with '!{printable(doubtful[0])}'."
     )
-
-
-def _fault(table: Table, name: str) -> str:
-    doubt, places = table.doubts[name], table.origins.get(name, table.places)
-    cells = [f"{cell(text)} ({places.name(row)})" for text, row in doubt.cells]
-    return f"{doubt.reason}: {', '.join(cells)}" if cells else doubt.reason

@@ -16,22 +16,19 @@ import datetime
 import io
 import operator as op
 import tokenize
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 import polars.selectors as cs
 
 from reldep.data.checks import cell, composed, translated
+from reldep.data.variables import BoolArray
 from reldep.exceptions import InputError, InputTypeError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from reldep.data.variables import BoolArray
-    from reldep.files.table import Table
+from reldep.files.table import Table
 
 # Characters: a list of 2,000 identifiers. Levels: deeper than any condition that a person writes.
 _LONGEST, _DEEPEST = 20_000, 40

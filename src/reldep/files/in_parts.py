@@ -11,6 +11,7 @@ import shutil
 import tempfile
 import threading
 import weakref
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,15 +19,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reldep.data.objects import columns_of
+from reldep.data.variables import BoolArray, IntArray, Variable
 from reldep.exceptions import InputError
+from reldep.files.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     import polars as pl
 
-    from reldep.data.variables import BoolArray, IntArray, Variable
-    from reldep.files.table import Table
 
 # The columns with the block of a row and, where rows depend on each other, with its unit. Names
 # with zero bytes are cut by Arrow.

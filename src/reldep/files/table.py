@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -10,31 +10,28 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import numpy as np
 
 from reldep.data.checks import listing, printable, translated
-from reldep.data.frames import as_polars
+from reldep.data.frames import TimeOrder, as_polars, dates_rows, first_in_order
 from reldep.data.lifetimes import Survival
 from reldep.data.objects import read_variable
-from reldep.data.rows import Places, Rows, TimeOrder, dates_rows, first_in_order
 from reldep.data.selectors import (
     ColumnType,
+    Words,
     known_column,
     parse_lifetime,
     select_columns,
     select_variables,
 )
-from reldep.data.variables import Labels, Mixed
+from reldep.data.variables import IntArray, Labels, Mixed, Rows, Variable
 from reldep.exceptions import InputError
 from reldep.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     import polars as pl
 
-    from reldep.data.selectors import Words
-    from reldep.data.strings.reading import Doubt
-    from reldep.data.variables import IntArray, Variable
+    from reldep.data.numbers import Doubt
     from reldep.files.describe import ColumnDescription
     from reldep.files.filters import Scope
+
 
 Found = TypeVar("Found")
 # Columns that the text of a table shows: half a screen.
@@ -92,8 +89,7 @@ class Table:
     source: Parts
     n_rows: int
     positions: IntArray | None = None  # the rows of the source, if not all
-    places: Places = field(default_factory=Places)
-    origins: Mapping[str, Places] = field(default_factory=dict)  # of columns of joined files
+    lines: IntArray | None = None  # of the rows of the source, if it is a text or a sheet
     row_names: tuple[str, Sequence[Any]] | None = None  # noun and labels
     dated: TimeOrder | None = None  # by the row names
     doubts: Mapping[str, Doubt] = field(default_factory=dict)
@@ -134,7 +130,9 @@ class Table:
         if self.row_names is not None:
             noun, labels = self.row_names
             return Rows(positions, labels, noun)
-        return self.places.rows(positions)
+        if self.lines is not None:
+            return Rows(positions, self.lines[positions], "line")
+        return Rows(positions)
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -9,29 +9,24 @@ from __future__ import annotations
 import codecs
 import io
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 import polars.selectors as cs
 
 from reldep.data.checks import cell
-from reldep.data.rows import Places
+from reldep.data.variables import IntArray
 from reldep.exceptions import InputError
+from reldep.files.byte_sources import Source
 from reldep.files.cells import Cells, table_of_cells
 from reldep.files.header import Header, find_header
+from reldep.files.read import Reading
+from reldep.files.table import Table
 from reldep.system import available_memory
 from reldep.words import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reldep.data.variables import IntArray
-    from reldep.files.byte_sources import Source
-    from reldep.files.read import Reading
-    from reldep.files.table import Table
 
 # The longer mark first: UTF-32's starts with UTF-16's.
 _WIDE_MARKS = {
@@ -75,7 +70,6 @@ def read_text(source: Source, options: Reading, *, largest: float | None = None)
     if not len(kept):
         raise InputError(f"{source.name} has {counted(len(header.names), 'column')}, but no rows.")
     first_line = int(found["line"][0])
-    places = Places("line", first_line, None if kept[-1] == first_line + len(kept) - 1 else kept)
     if left_out.any():
         source = _without_lines(source, found["line"].filter(left_out).to_list(), first_line)
         first_line = 1
@@ -101,8 +95,7 @@ def read_text(source: Source, options: Reading, *, largest: float | None = None)
         source.name,
         tuple(own),
         load,
-        len(kept),
-        places,
+        kept,
         has_commas_between_fields=header.delimiter == ",",
         is_large=is_large,
         skip_rows=header.skip_rows,

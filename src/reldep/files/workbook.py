@@ -7,27 +7,23 @@ import logging
 import re
 import zipfile
 import zlib
+from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from reldep.data.checks import check_choice, listing
-from reldep.data.rows import Places
 from reldep.exceptions import InputError
+from reldep.files.byte_sources import Source
 from reldep.files.cells import Cells, table_of_cells
 from reldep.files.header import PREAMBLE, first_full_record, header_of_records
+from reldep.files.read import Reading
+from reldep.files.table import Table
 from reldep.system import import_extra
 from reldep.words import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
-
-    from reldep.files.byte_sources import Source
-    from reldep.files.read import Reading
-    from reldep.files.table import Table
 
 # Maximum number of cells between the first and the last one, as a million rows of a hundred columns
 # are a large sheet, not an attack; and if most are empty. The reader makes room for each.
@@ -159,8 +155,7 @@ def _read_sheet(book: Any, sheet: str, source: Source, options: Reading) -> Cell
         source.name,
         tuple(own),
         lambda wanted: of(text, wanted),
-        len(filled),
-        Places("line", start + 1, (filled + start + 1).to_numpy().astype("int64")),
+        (filled + start + 1).to_numpy().astype("int64"),
         typed=lambda wanted: of(typed, wanted),
         exact=exact,
         skip_rows=header.skip_rows,

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from reldep.data.checks import check_choice, check_names_known, check_varies
-from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variable
+from reldep.data.checks import check_choice, check_names_known
+from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variable, check_varies
 from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.base import Bandwidth, FittedKernel, Kernel, Rows
 from reldep.kernels.distances import PLUS, TIMES, Factor, joined

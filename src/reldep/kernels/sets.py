@@ -10,8 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from reldep.data.checks import check_positive, check_varies, composed
-from reldep.data.variables import FloatArray, Items, Labels, Mixed, Numeric, Sparse, Variable
+from reldep.data.checks import check_positive, composed
+from reldep.data.variables import (
+    FloatArray,
+    Items,
+    Labels,
+    Mixed,
+    Numeric,
+    Sparse,
+    Variable,
+    check_varies,
+)
 from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.base import FittedKernel, Kernel, Rows, as_variable, check_amounts, check_items
 from reldep.kernels.distances import dot_products

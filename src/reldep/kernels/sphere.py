@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from reldep.data.checks import check_choice, check_positive, check_varies
-from reldep.data.variables import FloatArray, Numeric, Variable
+from reldep.data.checks import check_choice, check_positive
+from reldep.data.variables import FloatArray, Numeric, Variable, check_varies
 from reldep.exceptions import InputError
 from reldep.kernels.base import Bandwidth, FittedValues, Rows
 from reldep.kernels.distances import Points

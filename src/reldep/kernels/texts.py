@@ -27,8 +27,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from reldep.data.checks import check_count, check_level, check_varies, nearest
-from reldep.data.variables import Items, Labels, Mixed, Sparse, Variable, rows_in_words
+from reldep.data.checks import check_count, check_level, nearest
+from reldep.data.variables import (
+    Items,
+    Labels,
+    Mixed,
+    Sparse,
+    Variable,
+    check_varies,
+    rows_in_words,
+)
 from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.base import Rows, check_items, stacked
 from reldep.kernels.mapped import MappedKernel, count_matrix, unit_rows

@@ -15,8 +15,7 @@ import numpy as np
 
 from reldep.checks import Scanned, cautions_about
 from reldep.checks.scans import ColumnChecks, plain_columns
-from reldep.data.rows import Rows
-from reldep.data.variables import Labels, Numeric
+from reldep.data.variables import Labels, Numeric, Rows
 from reldep.engine.blocks import FEWEST_ROWS as FEWEST_IN_A_BLOCK
 from reldep.engine.blocks import BlockTable
 from reldep.engine.scan import deal_for_scan, make_batches

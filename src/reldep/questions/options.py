@@ -10,7 +10,7 @@ import numpy as np
 
 from reldep.arguments import Argument
 from reldep.data.checks import check_choice, check_count, check_level
-from reldep.data.rows import TimeOrder
+from reldep.data.frames import TimeOrder
 from reldep.exceptions import InputError, InputTypeError
 from reldep.files.read import words
 from reldep.kernels.base import Kernel

@@ -13,7 +13,7 @@ from reldep.checks.copies import check_source_outside
 from reldep.checks.rows import ranks_of
 from reldep.checks.subjects import MOST_ROWS
 from reldep.data.dataset import AlignedData, read_clusterings, read_dataset
-from reldep.data.rows import Rows
+from reldep.data.variables import Rows
 from reldep.engine import Influence, Pair, Plan, compute_influence, make_plan
 from reldep.exceptions import FewUnitsWarning, InputError
 from reldep.kernels.choosing import as_kernel, assign

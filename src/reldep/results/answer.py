@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
 
-    from reldep.data.rows import Rows
+    from reldep.data.variables import Rows
     from reldep.description import Picture, Section
     from reldep.engine.covariates import Conditioning
     from reldep.exceptions import ReldepWarning

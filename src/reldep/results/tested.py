@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep import plotting
-from reldep.data.checks import MINIMUM_OBSERVATIONS, check_count, check_level
+from reldep.data.checks import check_count, check_level
+from reldep.data.variables import MINIMUM_OBSERVATIONS
 from reldep.description import Columns, Picture, Section, Table, Value, unseen
 from reldep.exceptions import InputError
 from reldep.results.sentences import Finding, Setting
@@ -23,8 +24,7 @@ from reldep.stats.units import leave_out, most_influential, variance_shares
 from reldep.words import MEASURE_NAMES, counted, number
 
 if TYPE_CHECKING:
-    from reldep.data.rows import Rows
-    from reldep.data.variables import FloatArray
+    from reldep.data.variables import FloatArray, Rows
     from reldep.stats.pairwise import Test
 
 

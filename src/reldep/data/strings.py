@@ -8,27 +8,25 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import polars as pl
 
 from reldep.data.checks import cell
+from reldep.data.dates import judge_dates, read_moments, usual_format
 from reldep.data.missing_codes import MISSING_CODES, MISSING_WORDS, as_number
-from reldep.data.selectors import ColumnType
-from reldep.data.strings.dates import judge_dates, read_moments, usual_format
-from reldep.data.strings.numbers import (
+from reldep.data.numbers import (
     NUMBER_LIKE,
     OPEN_POINT,
-    Disagreement,
+    Doubt,
     Evidence,
     Form,
     find_form,
     looks_like_number,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+from reldep.data.selectors import ColumnType
 
 Place: TypeAlias = "Callable[[int], str]"
 
@@ -54,25 +52,6 @@ WAYS_OUT = {
     "stated": "Take the column out of `numbers` or `date_columns`.",
 }
 """What to do about a column that disagrees with itself, by the kind of disagreement."""
-
-
-@dataclass(frozen=True)
-class Doubt:
-    """Why a column cannot be used without being told how to read it.
-
-    Attributes
-    ----------
-    reason : str
-        What is wrong, to follow the column's name.
-    cells : tuple of (str, int)
-        A few of the cells at fault, each with its row.
-    kind : str
-        One of the keys of `WAYS_OUT`.
-    """
-
-    reason: str
-    cells: tuple[tuple[str, int], ...]
-    kind: str = "words"
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,21 +114,23 @@ def read_strings(
     >>> read_strings(polars.Series(["32.1%", "8%", "n/a"])).values.to_list()
     [32.1, 8.0, None]
     >>> read_strings(polars.Series(["1.5", "<0.5", "2"])).doubt
-    Doubt(reason='has limits, which are not values', cells=(('<0.5', 1),), kind='limits')
+    Doubt(reason='has limits, which are not values', cells=('<0.5',), kind='limits', rows=(1,))
     """
     known = evidence or Evidence()
-    if not stated:
-        plain = _plain_numbers(cells, known)
-        if plain is not None:
-            return _finished(plain, na, exact)
-    words = _trimmed(cells, na)
-    if stated == "labels":
-        return Column(words.cast(pl.Categorical), ColumnType.CATEGORY)
-    if stated == "numbers":
-        return _finished(_stated_numbers(words, known, place), na, exact)
-    if stated == "dates":
-        return _stated_dates(words, place)
-    return _finished(_judged(words, known), na, exact)
+    found = None if stated else _plain_numbers(cells, known)
+    if found is None:
+        words = _trimmed(cells, na)
+        if stated == "labels":
+            found = Column(words.cast(pl.Categorical), ColumnType.CATEGORY)
+        elif stated == "numbers":
+            found = _stated_numbers(words, known, place)
+        elif stated == "dates":
+            found = _stated_dates(words, place)
+        else:
+            found = _judged(words, known)
+    if found.doubt is not None:
+        found = replace(found, doubt=replace(found.doubt, place=place))
+    return _finished(found, na, exact)
 
 
 def _trimmed(cells: pl.Series, na: Sequence[str | float]) -> pl.Series:
@@ -220,7 +201,7 @@ def _open_points(cells: pl.Series, numbers: pl.Series, evidence: Evidence) -> Co
         return replace(found, values=form.read(cells), notes=tuple(form.in_words()[:1]))
     reason = "has '.', which may be a decimal mark or a thousands separator"
     row = int(marked.arg_max() or 0)
-    doubt = Doubt(reason, ((cells[row], row),), "marks")
+    doubt = Doubt(reason, (cells[row],), "marks", (row,))
     return replace(found, kind=ColumnType.MIXED, doubt=doubt)
 
 
@@ -259,9 +240,9 @@ def _judge_numbers(words: pl.Series, distinct: pl.Series, evidence: Evidence) ->
         return None
     form, proven = find_form(present, evidence)
     is_open = not proven and any("," in text or "." in text for text in present)
-    if isinstance(form, Disagreement):
+    if isinstance(form, Doubt):
         if strange:
-            form = Disagreement("holds numbers and words", tuple(strange))
+            form = Doubt("holds numbers and words", tuple(strange))
         return replace(_doubtful(words, form), is_open=is_open)
     if form is None:
         return None
@@ -269,7 +250,7 @@ def _judge_numbers(words: pl.Series, distinct: pl.Series, evidence: Evidence) ->
     is_code = distinct.str.to_lowercase().is_in(list(MISSING_CODES))
     wrong = distinct.filter(read.is_null() & ~is_code).to_list()
     if wrong:
-        return _doubtful(words, Disagreement("holds numbers and words", tuple(wrong)))
+        return _doubtful(words, Doubt("holds numbers and words", tuple(wrong)))
     notes = form.in_words()
     if not notes and (read.is_not_null() & distinct.cast(float, strict=False).is_null()).any():
         notes = ["special minus signs or spaces read as plain ones"]
@@ -298,7 +279,7 @@ def _judge_dates(words: pl.Series, distinct: pl.Series) -> Column | None:
     form = judge_dates(distinct.head(_CELLS_TRIED).to_list())
     if form is None:
         return None
-    if isinstance(form, Disagreement):
+    if isinstance(form, Doubt):
         return _doubtful(words, form)
     moments = read_moments(words, form)
     n_wrong = moments.null_count() - words.null_count()
@@ -307,7 +288,7 @@ def _judge_dates(words: pl.Series, distinct: pl.Series) -> Column | None:
     if 2 * n_wrong >= words.count():
         return None
     wrong = words.filter(moments.is_null() & words.is_not_null()).unique(maintain_order=True)
-    fault = Disagreement("holds dates and words", tuple(wrong), "dated")
+    fault = Doubt("holds dates and words", tuple(wrong), "dated")
     return _doubtful(words, fault)
 
 
@@ -315,11 +296,12 @@ def _form_in_words(form: str) -> tuple[str, ...]:
     return () if form.startswith("%Y-") else (f"read as dates of the form {form}",)
 
 
-def _doubtful(words: pl.Series, why: Disagreement) -> Column:
+def _doubtful(words: pl.Series, why: Doubt) -> Column:
     """Return words with a doubt that names the rows of the cells at fault."""
     rows = {text: words.index_of(text) for text in why.cells[:_SHOWN]}
-    cells = tuple((text, row) for text, row in rows.items() if row is not None)
-    return Column(words, ColumnType.MIXED, doubt=Doubt(why.reason, cells, why.kind))
+    known = {text: row for text, row in rows.items() if row is not None}
+    doubt = replace(why, cells=tuple(known), rows=tuple(known.values()))
+    return Column(words, ColumnType.MIXED, doubt=doubt)
 
 
 def _stated_numbers(words: pl.Series, evidence: Evidence, place: Place) -> Column:
@@ -336,11 +318,11 @@ def _stated_numbers(words: pl.Series, evidence: Evidence, place: Place) -> Colum
         if text.lower() not in MISSING_CODES and looks_like_number(text) and text[0] not in _LIMITS
     ]
     form, _ = find_form(present, evidence)
-    if isinstance(form, Disagreement) and form.kind == "marks":
+    if isinstance(form, Doubt) and form.kind == "marks":
         form = _usual_marks(present) or form
     if form is None:
-        form = Disagreement("has no numbers", tuple(cells), "stated")
-    if isinstance(form, Disagreement):
+        form = Doubt("has no numbers", tuple(cells), "stated")
+    if isinstance(form, Doubt):
         return _doubtful(words, form)
     return _stated(words, form.read(words), ColumnType.NUMBER, form.in_words(), place)
 
@@ -355,8 +337,8 @@ def _usual_marks(cells: Sequence[str]) -> Form | None:
 def _stated_dates(words: pl.Series, place: Place) -> Column:
     """Return the dates of a column that the user says contains dates."""
     cells = words.drop_nulls().unique(maintain_order=True).head(_CELLS_TRIED).to_list()
-    form = usual_format(cells) or Disagreement("has no dates", tuple(cells), "stated")
-    if isinstance(form, Disagreement):
+    form = usual_format(cells) or Doubt("has no dates", tuple(cells), "stated")
+    if isinstance(form, Doubt):
         return _doubtful(words, form)
     notes = list(_form_in_words(form))
     return _stated(words, read_moments(words, form), ColumnType.DATE, notes, place)
@@ -370,7 +352,7 @@ def _stated(
     is_wrong = values.is_null() & words.is_not_null()
     n_wrong = int(is_wrong.sum())
     if n_wrong == words.count():
-        return _doubtful(words, Disagreement(f"has no {noun}", (), "stated"))
+        return _doubtful(words, Doubt(f"has no {noun}", (), "stated"))
     if n_wrong:
         rows = is_wrong.arg_true().head(_SHOWN).to_list()
         shown = ", ".join(f"{cell(words[row])} in {place(row)}" for row in rows)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import datetime
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
 
-from reldep.data.strings.numbers import Disagreement
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from reldep.data.numbers import Doubt
 
 # A format is tried only on cells of its shape: "%Y" alone takes "24" for a year.
 _SHAPES = tuple(
@@ -42,7 +39,7 @@ COMPACT = "%Y%m%d"
 SPANS = {"hour": "day", "weekday": "week", "month": "year"}
 
 
-def date_format(cells: Sequence[str]) -> str | Disagreement | None:
+def date_format(cells: Sequence[str]) -> str | Doubt | None:
     """Return how dates or times are written, or None if not all cells are of one shape.
 
     Examples
@@ -66,29 +63,29 @@ def date_format(cells: Sequence[str]) -> str | Disagreement | None:
     if any(int(match[3]) > 12 for match in parts):
         return f"%m{mark}%d{mark}%Y"
     reason = "has dates whose day and month cannot be told apart"
-    return Disagreement(reason, (cells[0],), "dates")
+    return Doubt(reason, (cells[0],), "dates")
 
 
-def judge_dates(cells: Sequence[str]) -> str | Disagreement | None:
+def judge_dates(cells: Sequence[str]) -> str | Doubt | None:
     """Return the format of a column of dates, why most of it are dates but not all, or None."""
     form = date_format(cells)
     if form is not None or not cells:
         return form
     short = [text for text in cells if _has_short_year(text)]
     if 2 * len(short) > len(cells):
-        return Disagreement("has dates with two digits for the year", (short[0],), "dates")
+        return Doubt("has dates with two digits for the year", (short[0],), "dates")
     strange = [text for text in cells if not _is_date(text)]
     if 2 * len(strange) >= len(cells):
         return None
     if strange:
-        return Disagreement("holds dates and words", tuple(strange), "dated")
+        return Doubt("holds dates and words", tuple(strange), "dated")
     shapes: dict[str, str] = {}
     for text in cells:
         shapes.setdefault(re.sub(r"\d+", "0", text), text)
-    return Disagreement("has dates in different forms", tuple(shapes.values()), "dates")
+    return Doubt("has dates in different forms", tuple(shapes.values()), "dates")
 
 
-def usual_format(cells: Sequence[str]) -> str | Disagreement | None:
+def usual_format(cells: Sequence[str]) -> str | Doubt | None:
     """Return how most cells write dates, where some are something else."""
     if cells and all(len(text) == 8 and text.isdigit() for text in cells):
         return COMPACT

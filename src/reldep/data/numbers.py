@@ -8,13 +8,12 @@ side.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 
 import polars as pl
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+from reldep.data.checks import cell
 
 # Units and currencies that may stand with every number of a column.
 _CURRENCIES = r"€|\$|£|¥|₹|EUR|USD|GBP|CHF|JPY"
@@ -179,8 +178,8 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class Disagreement:
-    """Why cells that look like numbers or dates do not follow one form.
+class Doubt:
+    """Why a column cannot be used without being told how to read it.
 
     Attributes
     ----------
@@ -189,12 +188,25 @@ class Disagreement:
     cells : tuple of str
         The cells at fault, or some of them.
     kind : str
-        What would help: one of the keys of `reldep.data.strings.reading.WAYS_OUT`.
+        What would help: one of the keys of `reldep.data.strings.WAYS_OUT`.
+    rows : tuple of int
+        The row of each cell, if the column is known.
+    place : callable
+        Return the name of a row.
     """
 
     reason: str
     cells: tuple[str, ...]
     kind: str = "words"
+    rows: tuple[int, ...] = ()
+    place: Callable[[int], str] = field(default="row {}".format, repr=False, compare=False)
+
+    def __str__(self) -> str:
+        shown = [
+            f"{cell(text)} ({self.place(row)})"
+            for text, row in zip(self.cells, self.rows, strict=True)
+        ]
+        return f"{self.reason}: {', '.join(shown)}" if shown else self.reason
 
 
 def tidied(text: str) -> str:
@@ -240,7 +252,7 @@ def _stands_apart(cell: str, unit: str) -> bool:
 
 def find_form(
     cells: Iterable[str], evidence: Evidence | None = None
-) -> tuple[Form | Disagreement | None, str]:
+) -> tuple[Form | Doubt | None, str]:
     """Return the one form that some cells follow.
 
     Parameters
@@ -252,7 +264,7 @@ def find_form(
 
     Returns
     -------
-    Form, Disagreement or None
+    Form, Doubt or None
         None if no cell looks like a number.
     str
         The decimal mark that the cells prove; empty if they leave it open.
@@ -272,18 +284,18 @@ def find_form(
         return None, ""
     limits = [text for text, match in found if match["limit"]]
     if limits:
-        return Disagreement("has limits, which are not values", tuple(limits), "limits"), ""
+        return Doubt("has limits, which are not values", tuple(limits), "limits"), ""
     affixes: dict[tuple[str, str], str] = {}
     for text, match in found:
         affixes.setdefault((match["prefix"] or "", (match["suffix"] or "").strip()), text)
     if len(affixes) > 1:
-        return Disagreement("has different units", tuple(affixes.values()), "units"), ""
+        return Doubt("has different units", tuple(affixes.values()), "units"), ""
     prefix, suffix = next(iter(affixes))
     if suffix and not (is_unit(suffix) and _stands_apart(found[0][0], suffix)):
         reason = f"has {suffix!r}, which is not a known unit"
-        return Disagreement(reason, (found[0][0],), "units"), ""
+        return Doubt(reason, (found[0][0],), "units"), ""
     marks, proof = _find_marks([(text, match["body"]) for text, match in found], evidence)
-    if isinstance(marks, Disagreement):
+    if isinstance(marks, Doubt):
         return marks, proof
     brackets = any(match["open"] and match["close"] for _, match in found)
     return Form(marks.decimal, marks.thousands, prefix, suffix, brackets), proof
@@ -291,7 +303,7 @@ def find_form(
 
 def _find_marks(
     bodies: Sequence[tuple[str, str]], evidence: Evidence | None
-) -> tuple[Form | Disagreement, str]:
+) -> tuple[Form | Doubt, str]:
     """Return the form of the marks, and the decimal mark that the cells prove."""
     fitting, known = _fitting([body for _, body in bodies]), evidence or Evidence()
     if not fitting:
@@ -314,7 +326,7 @@ def _find_marks(
     decimal = known.decimal_mark(mark, small)
     if decimal is None:
         reason = f"has {mark!r}, which may be a decimal mark or a thousands separator"
-        return Disagreement(reason, (marked[0][0],), "marks"), ""
+        return Doubt(reason, (marked[0][0],), "marks"), ""
     return fitting[decimal], ""
 
 
@@ -341,13 +353,13 @@ def _fitting(bodies: Sequence[str]) -> dict[str, Form]:
     return found
 
 
-def _different_marks(bodies: Sequence[tuple[str, str]]) -> Disagreement:
+def _different_marks(bodies: Sequence[tuple[str, str]]) -> Doubt:
     """Return the cells that no common form fits."""
     wrong = [text for text, body in bodies if not _fitting([body])]
     if wrong:
-        return Disagreement("has marks that do not form a number", (wrong[0],), "marks")
+        return Doubt("has marks that do not form a number", (wrong[0],), "marks")
     alone: dict[tuple[bool, bool], str] = {}
     for text, body in bodies:
         if "," in body or "." in body or " " in body:
             alone.setdefault(("," in body, "." in body), text)
-    return Disagreement("has different decimal marks", tuple(alone.values()), "marks")
+    return Doubt("has different decimal marks", tuple(alone.values()), "marks")

@@ -1,1 +1,0 @@
-"""Strings as numbers, dates or labels."""
