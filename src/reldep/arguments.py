@@ -1,16 +1,24 @@
-"""Arguments of public functions, each defined once: type, default, check, help, flag, label."""
+"""Arguments of public functions, each defined once: type, default, check, help, flag, label.
+
+Counts, levels, words and names are checked here, so that every argument is refused in the same
+words.
+"""
 
 import functools
 import inspect
+import sys
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeGuard, TypeVar, get_args, get_origin, get_type_hints
 
-from reldep.data.checks import check_choice, nearest
-from reldep.exceptions import InputTypeError
+import numpy as np
+
+from reldep.exceptions import InputError, InputTypeError
+from reldep.words import listing, nearest, quoted
 
 F = TypeVar("F", bound=Callable[..., Any])
+ALTERNATIVES = ("two-sided", "greater", "less")
 REQUIRED = inspect.Parameter.empty
 RETURNS = "Returns\n-------"
 
@@ -280,3 +288,63 @@ def _code_of_parts(value: Any) -> str | None:
     if isinstance(value, list):
         return f"[{inside}]"
     return f"({inside},)" if len(parts) == 1 else f"({inside})"
+
+
+def check_choice(argument: str, value: object, choices: Iterable[str]) -> None:
+    """Raise an error for a word that is not among the choices, with the nearest one."""
+    known = list(choices)
+    way_out = f"pass one of {quoted(known)}."
+    if not isinstance(value, str):
+        raise InputTypeError(f"`{argument}` is of type {type(value).__name__}; {way_out}")
+    if value not in known:
+        raise InputError(f"`{argument}={value!r}` is not known{nearest(value, known)}; {way_out}")
+
+
+def check_level(argument: str, value: object) -> float:
+    """Return a number strictly between 0 and 1; raise InputError for anything else."""
+    if not _is_real(value) or not 0 < value < 1:
+        raise InputError(f"`{argument}={value!r}`; pass a number strictly between 0 and 1.")
+    return float(value)
+
+
+def check_count(argument: str, value: object, *, at_least: int, at_most: int | None = None) -> None:
+    """Raise an error for anything but a whole number from `at_least` to `at_most`."""
+    way_out = f"pass a whole number, at least {at_least}."
+    if at_most is not None:
+        way_out = f"pass a whole number from {at_least} to {at_most}."
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise InputTypeError(f"`{argument}={value!r}`; {way_out}")
+    if not at_least <= value <= (sys.maxsize if at_most is None else at_most):
+        raise InputError(f"`{argument}={value!r}`; {way_out}")
+
+
+def check_positive(argument: str, value: object) -> None:
+    """Raise an error for anything but a positive, finite number."""
+    if not _is_real(value):
+        raise InputTypeError(f"`{argument}={value!r}`; pass a positive number.")
+    if not is_positive(value):
+        raise InputError(f"`{argument}={value!r}`; pass a positive number.")
+
+
+def is_positive(value: Any) -> bool:
+    """Return True for a positive number that is finite in double precision."""
+    # In single precision the limit itself would overflow.
+    exact = float(value) if isinstance(value, np.floating) else value
+    return bool(0 < exact <= sys.float_info.max)
+
+
+def _is_real(value: object) -> TypeGuard[float]:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
+def check_names_known(
+    argument: str, used: Iterable[str], known: Iterable[str], noun: str = "variable"
+) -> None:
+    """Raise InputError for a name that no variable (or column) has."""
+    names = list(known)
+    for name in used:
+        if name not in names:
+            raise InputError(
+                f"{argument} names {name!r}, which is not a {noun}{nearest(name, names)}; the "
+                f"{noun}s are {listing(names)}."
+            )

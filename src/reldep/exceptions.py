@@ -10,8 +10,15 @@ and the page write these as their own options: :func:`reldep.words.spelled`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import IntEnum
 from typing import Any, ClassVar
+
+from reldep.words import printable
+
+# Characters of a reason that a message shows: two lines of a terminal.
+_LONGEST_REASON = 200
 
 
 class Message(Exception):  # noqa: N818 (a mistake or a caution, by its second base)
@@ -41,6 +48,32 @@ class UnknownPairError(InputError, KeyError):
     def __str__(self) -> str:
         # KeyError would write the message as a quoted string.
         return str(self.args[0])
+
+
+def reason(error: BaseException) -> str:
+    """Return the first line of what a library says, cut if it is long."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    first = printable(lines[0].strip())
+    return first if len(first) <= _LONGEST_REASON else f"{first[:_LONGEST_REASON]}…"
+
+
+@contextmanager
+def translated(what: str) -> Iterator[None]:
+    """Raise InputError for whatever foreign code raises: `what` is wrong, and its first line.
+
+    Examples
+    --------
+    >>> with translated("x cannot be read"):
+    ...     [][0]
+    Traceback (most recent call last):
+    reldep.exceptions.InputError: x cannot be read: list index out of range
+    """
+    try:
+        yield
+    except (Message, ImportError, KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:  # a panic in the core of polars is not an Exception
+        raise InputError(f"{what}: {reason(error)}") from error
 
 
 class Weight(IntEnum):

@@ -1,13 +1,17 @@
-"""Numbers, lists, names and tables in plain words: one way to write each of them."""
+"""Numbers, lists, names and cells in plain words: one way to write each of them."""
 
 from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+# Names, and characters of a cell, that a message shows: it stays within three lines of a terminal.
+_SHOWN, _LONGEST_CELL = 6, 40
 
 # An argument in a message: `kernel` or `missing='drop'`.
 _ARGUMENT = re.compile(r"`(\w+)(?:=([^`]+))?`(?: to reldep\.read\(\))?")
@@ -231,3 +235,132 @@ def error_text(error: BaseException, spell: Callable[[str], str], report: str) -
     if isinstance(error, (ValueError, TypeError, ImportError, OSError)):
         return words
     return f"something unexpected happened ({type(error).__name__}: {words}). {report}"
+
+
+def nearest(word: object, known: Iterable[str]) -> str:
+    """Propose the nearest known word, as a clause to put into a message.
+
+    Examples
+    --------
+    >>> nearest("gausian", ["gaussian", "linear"])
+    " (did you mean 'gaussian'?)"
+    """
+    close = nearest_names(str(word), known, limit=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def nearest_names(name: str, known: Iterable[str], *, limit: int = 3) -> list[str]:
+    """Return the known names most like `name`, the closest first.
+
+    Upper and lower case count as the same letter: ``age`` typed for ``Age``
+    is the commonest slip of all. If no name is like it, those that contain it
+    are near, such as ``lipids_C14`` for ``C14``.
+
+    Examples
+    --------
+    >>> nearest_names("Wieght", ["weight", "height", "age"])
+    ['weight', 'height']
+    >>> nearest_names("C14", ["id", "lipids_C14", "other_c14"]), nearest_names("", ["age"])
+    (['lipids_C14', 'other_c14'], [])
+    """
+    spellings: dict[str, list[str]] = {}
+    for candidate in known:
+        spellings.setdefault(str(candidate).lower(), []).append(candidate)
+    typed = name.lower()
+    close = get_close_matches(typed, spellings, n=limit)
+    if not close and typed:
+        close = [spelling for spelling in spellings if typed in spelling]
+    return [spelling for match in close for spelling in spellings[match]][:limit]
+
+
+def hint(name: str, known: Iterable[str], *, kind: str) -> str:
+    """Return the nearest known names as words, or all of them if none is near.
+
+    Examples
+    --------
+    >>> hint("agee", ["age", "sex"], kind="columns")
+    "nearest: 'age'"
+    >>> hint("zzz", ["age", "sex"], kind="columns")
+    "columns: 'age', 'sex'"
+    """
+    known = list(known)
+    close = nearest_names(name, known)
+    return f"nearest: {listing(close)}" if close else f"{kind}: {listing(known)}"
+
+
+def quoted(words: Iterable[object]) -> str:
+    """Return all words in quotes, separated by commas."""
+    return ", ".join(repr(word) for word in words)
+
+
+def listing(names: Iterable[object]) -> str:
+    """Return names for a message, quoted, and cut if there are many.
+
+    Examples
+    --------
+    >>> listing(["a", "b"]), listing("abcdefg")
+    ("'a', 'b'", "'a', 'b', 'c', 'd', 'e', 'f', … (7 in all)")
+    """
+    shown = list(names)
+    if len(shown) <= _SHOWN:
+        return quoted(shown)
+    return f"{quoted(shown[:_SHOWN])}, … ({len(shown)} in all)"
+
+
+def repeated(names: Iterable[str]) -> list[str]:
+    """Return the names that come more than once.
+
+    Examples
+    --------
+    >>> repeated(["a", "b", "a"])
+    ['a']
+    """
+    return [name for name, times in Counter(names).items() if times > 1]
+
+
+def printable(text: object) -> str:
+    r"""Return a text from a file so that a terminal shows it and does not obey it.
+
+    Control characters, and those that change the direction of writing, are escaped.
+
+    Examples
+    --------
+    >>> printable("a\x1b[31m\tb")
+    'a\\x1b[31m\\tb'
+    """
+    if str(text).isprintable():
+        return str(text)
+    return "".join(
+        character
+        if unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Zl", "Zp")
+        else character.encode("unicode_escape", "surrogatepass").decode("ascii")
+        for character in str(text)
+    )
+
+
+def composed(value: Any) -> Any:
+    r"""Return a string in Unicode's composed form (NFC), and anything else as it is.
+
+    Two strings that look alike can differ in how an accent is stored; they are compared in this
+    form everywhere.
+
+    Examples
+    --------
+    >>> composed("e\u0301") == "\u00e9", composed(3)
+    (True, 3)
+    """
+    plain = not isinstance(value, str) or value.isascii()
+    return value if plain else unicodedata.normalize("NFC", value)
+
+
+def cell(value: object) -> str:
+    """Return a cell of a file for a message: quoted, without controls, and not too long.
+
+    Examples
+    --------
+    >>> cell("oops"), len(cell("x" * 1000))
+    ("'oops'", 43)
+    """
+    text = str(value)
+    cut = text if len(text) <= _LONGEST_CELL else f"{text[:_LONGEST_CELL]}…"
+    return repr(cut)

@@ -20,11 +20,11 @@ import reading_cases
 import scipy.sparse
 
 import reldep
-from reldep.data.checks import cell, printable
 from reldep.data.objects import read_variable
 from reldep.files.byte_sources import open_source
 from reldep.files.opening import read_source
 from reldep.files.read import completed
+from reldep.words import cell, printable
 
 SOURCE = str(Path(reldep.__file__).parents[1])
 

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reldep
-from reldep.data.checks import composed
 from reldep.data.selectors import quote_column
 from reldep.files.byte_sources import open_source
 from reldep.files.header import find_delimiter
 from reldep.files.read import completed
 from reldep.files.text import read_text
+from reldep.words import composed
 
 STEADY = settings(deadline=None, derandomize=True, max_examples=60)
 MICE = "id,diet,C14\nm1,fish,0.5\nm2,sun,NA\nm3,sun,0.7\n"

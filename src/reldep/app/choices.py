@@ -8,7 +8,7 @@ from itertools import takewhile
 from types import UnionType
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
-from reldep.data.checks import check_choice, check_level, check_names_known
+from reldep.arguments import check_choice, check_level, check_names_known
 from reldep.data.selectors import parse_named, quote_column
 from reldep.exceptions import InputError
 from reldep.files.read import READING

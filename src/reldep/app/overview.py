@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reldep.app.fields import in_page
-from reldep.data.checks import cell
 from reldep.exceptions import InputError
 from reldep.files.read import read
 from reldep.report.tables import plain
+from reldep.words import cell
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -17,7 +17,7 @@ from reldep.app.fields import message
 from reldep.app.page import whole_page
 from reldep.app.sessions import Session, too_large
 from reldep.app.worker import FILES, SHOWN
-from reldep.data.checks import check_choice, check_level
+from reldep.arguments import check_choice, check_level
 from reldep.exceptions import InputError
 from reldep.files.read import READING
 from reldep.questions import SENTENCES

@@ -182,7 +182,7 @@ def print_description(table: Table, *, json: bool, csv: bool) -> None:
 
 
 def _in_words(row: dict[str, Any]) -> list[Any]:
-    from reldep.data.checks import printable
+    from reldep.words import printable
 
     values = " ".join(row["example"].split())
     if row["minimum"] is not None:

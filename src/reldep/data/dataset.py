@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from reldep.data.checks import listing
 from reldep.data.frames import (
     Unmatched,
     aligned,
@@ -28,7 +27,7 @@ from reldep.data.variables import (
     constant_in_words,
 )
 from reldep.exceptions import InputError
-from reldep.words import counted, listed
+from reldep.words import counted, listed, listing
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from reldep.data.checks import cell, check_unique, composed, quoted
 from reldep.data.variables import FloatArray, IntArray, Rows
 from reldep.data.written_numbers import is_missing
 from reldep.exceptions import InputError, InputTypeError
+from reldep.words import cell, composed, listing, quoted, repeated
 
 if TYPE_CHECKING:
     import polars as pl
@@ -178,6 +178,16 @@ def with_plain_names(data: Any, name: str) -> Any:
         data = data.copy(deep=False)
         data.columns = names
     return data
+
+
+def check_unique(names: Iterable[str], what: str, more: str = "") -> None:
+    """Raise InputError if two columns have one name, with a further way out."""
+    twice = repeated(names)
+    if twice:
+        raise InputError(
+            f"{what} has more than one column named {listing(twice)}. Give every column a name of "
+            f"its own{more}."
+        )
 
 
 def own_index(data: Any) -> Any | None:

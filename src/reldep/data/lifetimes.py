@@ -15,12 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from reldep.data.checks import cell, composed, listing
 from reldep.data.frames import native_name, one_per_row, own_index
 from reldep.data.variables import BoolArray, FloatArray, IntArray, Rows
 from reldep.data.written_numbers import are_moments, float_of, is_missing, is_number, read_moments
 from reldep.exceptions import InputError, InputTypeError
-from reldep.words import counted
+from reldep.words import cell, composed, counted, listing
 
 # What marks an event, and what a censored time, whatever the column is called.
 _EVENT = {"event", "dead", "died", "deceased", "death", "failed", "failure"}

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from reldep.data.checks import cell
+from reldep.words import cell
 
 # Units and currencies that may stand with every number of a column.
 _CURRENCIES = r"€|\$|£|¥|₹|EUR|USD|GBP|CHF|JPY"

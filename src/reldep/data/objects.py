@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from reldep.data.checks import composed, translated
 from reldep.data.frames import (
     check_has_rows,
     check_not_lazy,
@@ -38,7 +37,8 @@ from reldep.data.written_numbers import (
     read_moments,
     read_words,
 )
-from reldep.exceptions import InputError, InputTypeError
+from reldep.exceptions import InputError, InputTypeError, translated
+from reldep.words import composed
 
 if TYPE_CHECKING:
     import narwhals as nw

@@ -24,8 +24,8 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Any, TypeAlias
 
-from reldep.data.checks import composed, hint
 from reldep.exceptions import InputError
+from reldep.words import composed, hint
 
 Words: TypeAlias = "str | Sequence[str]"
 

@@ -14,7 +14,6 @@ from typing import TypeAlias
 
 import polars as pl
 
-from reldep.data.checks import cell
 from reldep.data.dates import judge_dates, read_moments, usual_format
 from reldep.data.missing_codes import MISSING_CODES, MISSING_WORDS, as_number
 from reldep.data.numbers import (
@@ -27,6 +26,7 @@ from reldep.data.numbers import (
     looks_like_number,
 )
 from reldep.data.selectors import ColumnType
+from reldep.words import cell
 
 Place: TypeAlias = "Callable[[int], str]"
 

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reldep.data.checks import cell, composed
 from reldep.data.missing_codes import MISSING_WORDS
 from reldep.data.variables import MISSING_CODE, Labels, Numeric, Variable
 from reldep.exceptions import InputError
+from reldep.words import cell, composed
 
 # Minimum number of rows, and share of them that differ, for a doubt about labels: that fewer all
 # differ may be an accident.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reldep.data.checks import check_count
+from reldep.arguments import check_count
 from reldep.datasets._dataset import Dataset
 from reldep.exceptions import InputError, InputTypeError
 

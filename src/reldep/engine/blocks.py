@@ -21,7 +21,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from reldep.data.checks import check_count
+from reldep.arguments import check_count
 from reldep.data.variables import FloatArray, IntArray
 from reldep.engine.centred import Pair, Places, canonical, centre, conditional_means, hsic_of
 from reldep.engine.dense import HELD_BYTES, Dense, is_many

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from reldep.data.checks import check_choice
+from reldep.arguments import check_choice
 from reldep.engine.blocks import SPLIT_BLOCKS, Blocks, check_units, seconds_of_pair
 from reldep.engine.centred import Pair, Places, numbered
 from reldep.engine.dense import Dense

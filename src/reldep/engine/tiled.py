@@ -13,7 +13,7 @@ from typing import ClassVar, cast
 
 import numpy as np
 
-from reldep.data.checks import check_count
+from reldep.arguments import check_count
 from reldep.data.variables import FloatArray, IntArray
 from reldep.engine.centred import Places, Products, centre, hsic_of, is_constant, row_effects
 from reldep.engine.dense import HELD_BYTES, Dense

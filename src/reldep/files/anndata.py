@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from reldep.data.checks import hint, listing, printable, repeated
 from reldep.data.selectors import ColumnType
 from reldep.data.variables import FloatArray
 from reldep.exceptions import InputError
@@ -26,6 +25,7 @@ from reldep.files.columnar import series_of_pandas
 from reldep.files.read import Reading
 from reldep.files.table import Table, at_once
 from reldep.system import import_extra
+from reldep.words import hint, listing, printable, repeated
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -23,9 +23,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, BinaryIO, TypeVar
 
-from reldep.data.checks import hint, listing, printable, translated
-from reldep.exceptions import InputError, InputTypeError
+from reldep.exceptions import InputError, InputTypeError, translated
 from reldep.system import available_memory, in_words
+from reldep.words import hint, listing, printable
 
 STANDARD_INPUT = "-"
 # Bytes of a file that are unpacked at a time, and that show what it is.

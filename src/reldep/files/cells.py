@@ -13,14 +13,13 @@ import numpy as np
 import polars as pl
 import polars.selectors as cs
 
-from reldep.data.checks import translated
 from reldep.data.dates import SPANS, on_circle
 from reldep.data.missing_codes import as_number
 from reldep.data.numbers import Evidence
 from reldep.data.selectors import ColumnType, kind_of, select_columns
 from reldep.data.strings import Column, read_strings
 from reldep.data.variables import IntArray
-from reldep.exceptions import InputError
+from reldep.exceptions import InputError, translated
 from reldep.files.header import in_composed_form, summary_rows
 from reldep.files.read import STATED, Reading, date_rule
 from reldep.files.table import Parts, Table, at_once

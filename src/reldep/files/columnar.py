@@ -17,15 +17,15 @@ import numpy.typing as npt
 import polars as pl
 import polars.selectors as cs
 
-from reldep.data.checks import check_unique, listing, printable, translated
+from reldep.data.frames import check_unique
 from reldep.data.selectors import kind_of
-from reldep.exceptions import InputError, InputTypeError
+from reldep.exceptions import InputError, InputTypeError, translated
 from reldep.files.byte_sources import Source, check_budget, open_source
 from reldep.files.cells import table_of_columns
 from reldep.files.read import STATED, Reading
 from reldep.files.table import Table, at_once
 from reldep.system import import_extra
-from reldep.words import counted, listed
+from reldep.words import counted, listed, listing, printable
 
 # boolean, integers, floats, text, bytes, dates
 _COLUMN_KINDS = "biufUSM"

@@ -11,13 +11,12 @@ import narwhals as nw
 import polars as pl
 import polars.selectors as cs
 
-from reldep.data.checks import printable
 from reldep.data.frames import as_polars
 from reldep.data.selectors import ColumnType
 from reldep.data.strings import WAYS_OUT
 from reldep.exceptions import InputError
 from reldep.files.table import Table
-from reldep.words import listed
+from reldep.words import listed, printable
 
 _NUMERIC = {ColumnType.NUMBER, ColumnType.INTEGER, ColumnType.LIFETIME, ColumnType.GENE}
 _NESTED = {ColumnType.OTHER, ColumnType.CYCLE}

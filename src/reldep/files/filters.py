@@ -25,10 +25,10 @@ import numpy as np
 import polars as pl
 import polars.selectors as cs
 
-from reldep.data.checks import cell, composed, translated
 from reldep.data.variables import BoolArray
-from reldep.exceptions import InputError, InputTypeError
+from reldep.exceptions import InputError, InputTypeError, translated
 from reldep.files.table import Table
+from reldep.words import cell, composed
 
 # Characters: a list of 2,000 identifiers. Levels: deeper than any condition that a person writes.
 _LONGEST, _DEEPEST = 20_000, 40

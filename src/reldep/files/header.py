@@ -13,12 +13,12 @@ from itertools import islice
 import numpy as np
 import polars as pl
 
-from reldep.data.checks import check_unique, composed, listing, printable
+from reldep.data.frames import check_unique
 from reldep.data.missing_codes import is_code
 from reldep.data.numbers import is_unit, looks_like_number
 from reldep.data.variables import FloatArray
 from reldep.exceptions import InputError
-from reldep.words import listed
+from reldep.words import composed, listed, listing, printable
 
 DELIMITERS = ",;\t|"
 # Records among which a header is looked for, and that show how a text is written.

@@ -17,11 +17,10 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from reldep.data.checks import listing, printable, repeated, translated
 from reldep.data.frames import check_not_lazy, index_rows, is_frame, unwrapped, with_plain_names
 from reldep.data.selectors import ColumnType, kind_of, known_column, quote_column
 from reldep.data.variables import IntArray
-from reldep.exceptions import InputError, InputTypeError
+from reldep.exceptions import InputError, InputTypeError, translated
 from reldep.files.anndata import is_annotated, read_annotated, table_of_object
 from reldep.files.byte_sources import FORMATS, Source, open_source, stem
 from reldep.files.cells import frame_without_codes, stated_kinds, typed_column
@@ -39,7 +38,7 @@ from reldep.files.table import Table, at_once
 from reldep.files.text import read_text
 from reldep.files.workbook import read_workbook
 from reldep.system import available_memory
-from reldep.words import counted
+from reldep.words import counted, listing, printable, repeated
 
 _THE_DATA = "the data"
 # The arguments of `read` that concern files only.

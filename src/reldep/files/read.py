@@ -8,11 +8,11 @@ from functools import partial
 from numbers import Real
 from typing import Annotated, Any, Literal, TypedDict, Unpack, cast, get_type_hints
 
-from reldep.arguments import Argument, Interface, public
-from reldep.data.checks import check_choice, check_count, composed
+from reldep.arguments import Argument, Interface, check_choice, check_count, public
 from reldep.exceptions import InputError, InputTypeError
 from reldep.files.byte_sources import STANDARD_INPUT, open_source
 from reldep.files.table import Table
+from reldep.words import composed
 
 Words = str | Sequence[str]
 COLUMNS = "str or sequence of str"

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from reldep.data.checks import listing, printable, translated
 from reldep.data.frames import TimeOrder, as_polars, dates_rows, first_in_order
 from reldep.data.lifetimes import Survival
 from reldep.data.objects import read_variable
@@ -22,8 +21,8 @@ from reldep.data.selectors import (
     select_variables,
 )
 from reldep.data.variables import IntArray, Labels, Mixed, Rows, Variable
-from reldep.exceptions import InputError
-from reldep.words import counted
+from reldep.exceptions import InputError, translated
+from reldep.words import counted, listing, printable
 
 if TYPE_CHECKING:
     import polars as pl

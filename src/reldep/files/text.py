@@ -17,7 +17,6 @@ import numpy as np
 import polars as pl
 import polars.selectors as cs
 
-from reldep.data.checks import cell
 from reldep.data.variables import IntArray
 from reldep.exceptions import InputError
 from reldep.files.byte_sources import Source
@@ -26,7 +25,7 @@ from reldep.files.header import Header, find_header
 from reldep.files.read import Reading
 from reldep.files.table import Table
 from reldep.system import available_memory
-from reldep.words import counted
+from reldep.words import cell, counted
 
 # The longer mark first: UTF-32's starts with UTF-16's.
 _WIDE_MARKS = {

@@ -15,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from reldep.data.checks import check_choice, listing
+from reldep.arguments import check_choice
 from reldep.exceptions import InputError
 from reldep.files.byte_sources import Source
 from reldep.files.cells import Cells, table_of_cells
@@ -23,7 +23,7 @@ from reldep.files.header import PREAMBLE, first_full_record, header_of_records
 from reldep.files.read import Reading
 from reldep.files.table import Table
 from reldep.system import import_extra
-from reldep.words import counted
+from reldep.words import counted, listing
 
 # Maximum number of cells between the first and the last one, as a million rows of a hundred columns
 # are a large sheet, not an attack; and if most are empty. The reader makes room for each.

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from reldep.data.checks import translated
 from reldep.data.objects import read_variable
 from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variable
-from reldep.exceptions import InputError, InputTypeError
+from reldep.exceptions import InputError, InputTypeError, translated
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

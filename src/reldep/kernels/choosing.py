@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from reldep.data.checks import check_choice, check_names_known
+from reldep.arguments import check_choice, check_names_known
 from reldep.data.lifetimes import Lifetime
 from reldep.data.objects import WAY_OUT_OBJECTS
 from reldep.data.variables import Items, Labels, Mixed, Variable

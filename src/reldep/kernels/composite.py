@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from reldep.data.checks import check_choice, check_names_known
+from reldep.arguments import check_choice, check_names_known
 from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variable, check_varies
 from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.base import Bandwidth, FittedKernel, Kernel, Rows

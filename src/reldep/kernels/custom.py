@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.data.checks import check_count, translated
+from reldep.arguments import check_count
 from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variable
-from reldep.exceptions import InputError, InputTypeError
+from reldep.exceptions import InputError, InputTypeError, translated
 from reldep.kernels.base import ALL_ROWS, FittedKernel, Kernel, as_variable, check_amounts
 from reldep.system import import_extra
 from reldep.words import counted

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from reldep.data.checks import check_count, check_positive
+from reldep.arguments import check_count, check_positive
 from reldep.data.variables import Labels, Mixed, Numeric, Sparse, Variable, joint_labels
 from reldep.exceptions import InputError, InputTypeError, NoVariationError
 from reldep.kernels.base import ALL_ROWS, FittedKernel, Kernel, Rows, stacked

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.data.checks import check_count, composed
+from reldep.arguments import check_count
 from reldep.data.variables import Items, Sparse, Variable
 from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.base import wrong_type
 from reldep.kernels.mapped import MappedKernel, count_matrix, unit_rows
+from reldep.words import composed
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from reldep.data.checks import check_choice, check_count, check_positive, composed
+from reldep.arguments import check_choice, check_count, check_positive
 from reldep.data.variables import FloatArray, Items, Labels, Numeric, Sparse, Variable
 from reldep.exceptions import InputError, InputTypeError, NoVariationError
 from reldep.kernels.base import (
@@ -31,6 +31,7 @@ from reldep.kernels.base import (
 from reldep.kernels.custom import called, observations_of
 from reldep.kernels.distances import FIRST, ROOT, TIMES, Factor, Points
 from reldep.kernels.radial import FittedFactors, FittedRadial
+from reldep.words import composed
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from reldep.data.checks import check_choice, check_positive
+from reldep.arguments import check_choice, check_positive
 from reldep.data.variables import FloatArray, Labels, Numeric, Sparse, Variable
 from reldep.exceptions import InputError
 from reldep.kernels.base import Bandwidth, FittedKernel, Kernel, Rows, stacked

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from reldep.data.checks import check_positive, composed
+from reldep.arguments import check_positive
 from reldep.data.variables import (
     FloatArray,
     Items,
@@ -27,6 +27,7 @@ from reldep.kernels.distances import dot_products
 from reldep.kernels.mapped import MappedKernel, tables_of
 from reldep.kernels.radial import Gaussian, sampled_median
 from reldep.system import import_extra
+from reldep.words import composed
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from reldep.data.checks import check_choice, check_positive
+from reldep.arguments import check_choice, check_positive
 from reldep.data.variables import FloatArray, Numeric, Variable, check_varies
 from reldep.exceptions import InputError
 from reldep.kernels.base import Bandwidth, FittedValues, Rows

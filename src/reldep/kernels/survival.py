@@ -12,7 +12,7 @@ from functools import cache
 
 import numpy as np
 
-from reldep.data.checks import check_positive
+from reldep.arguments import check_positive
 from reldep.data.lifetimes import Lifetime
 from reldep.data.variables import BoolArray, FloatArray, Items, Numeric, Variable
 from reldep.exceptions import InputError

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from reldep.data.checks import check_count, check_level, nearest
+from reldep.arguments import check_count, check_level
 from reldep.data.variables import (
     Items,
     Labels,
@@ -42,6 +42,7 @@ from reldep.kernels.base import Rows, check_items, stacked
 from reldep.kernels.mapped import MappedKernel, count_matrix, unit_rows
 from reldep.kernels.radial import BandwidthKernel, FittedBandwidth, Scale
 from reldep.system import import_extra
+from reldep.words import nearest
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

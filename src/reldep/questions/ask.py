@@ -10,9 +10,8 @@ from typing import Any, get_type_hints
 
 import numpy as np
 
-from reldep.arguments import F, Interface
+from reldep.arguments import F, Interface, check_count
 from reldep.checks import Beside, cautions_about
-from reldep.data.checks import check_count, repeated
 from reldep.data.frames import frame_library, native_name
 from reldep.data.selectors import parse_named
 from reldep.exceptions import InputError, InputTypeError, ReldepWarning
@@ -21,7 +20,7 @@ from reldep.files.read import as_table
 from reldep.files.table import Table
 from reldep.questions.dealing import stored_rows
 from reldep.questions.options import Options
-from reldep.words import counted, in_one_line
+from reldep.words import counted, in_one_line, repeated
 
 # The defaults of the shared options, for questions that do not have all of them.
 DEFAULTS: dict[str, Any] = {

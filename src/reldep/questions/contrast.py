@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 import numpy as np
 
-from reldep.arguments import Argument
-from reldep.data.checks import check_names_known
+from reldep.arguments import Argument, check_names_known
 from reldep.data.selectors import parse_named, parse_weight, quote_column
 from reldep.engine import Influence, Pair
 from reldep.engine.centred import canonical

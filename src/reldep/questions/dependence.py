@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 
 import numpy as np
 
-from reldep.arguments import Argument, public
+from reldep.arguments import Argument, check_names_known, public
 from reldep.checks import cautions_about_values
-from reldep.data.checks import check_names_known
 from reldep.engine import Influence, Plan
 from reldep.exceptions import InputError, InputTypeError
 from reldep.questions.ask import question, quiet_numbers, raise_in_full

@@ -8,8 +8,7 @@ from typing import Annotated, Any, Literal, TypedDict
 
 import numpy as np
 
-from reldep.arguments import Argument
-from reldep.data.checks import check_choice, check_count, check_level
+from reldep.arguments import Argument, check_choice, check_count, check_level
 from reldep.data.frames import TimeOrder
 from reldep.exceptions import InputError, InputTypeError
 from reldep.files.read import words

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 
 import numpy as np
 
-from reldep.arguments import Argument
-from reldep.data.checks import check_names_known
+from reldep.arguments import Argument, check_names_known
 from reldep.engine import Influence
 from reldep.exceptions import InputError, InputTypeError
 from reldep.questions import options as shared

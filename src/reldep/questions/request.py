@@ -8,8 +8,14 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
-from reldep.arguments import Argument, Interface, python_code
-from reldep.data.checks import check_choice, check_level, check_names_known
+from reldep.arguments import (
+    Argument,
+    Interface,
+    check_choice,
+    check_level,
+    check_names_known,
+    python_code,
+)
 from reldep.exceptions import InputError
 from reldep.files.read import READING, read
 from reldep.questions import SENTENCES

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from reldep import report
-from reldep.data.checks import check_level
+from reldep.arguments import check_level
 from reldep.data.frames import make_frame
 from reldep.description import Columns, Description, Table, Value, unseen
 from reldep.io import write

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from reldep.data.checks import check_level
+from reldep.arguments import check_level
 from reldep.description import Columns, Picture, Value, unseen
 from reldep.results import sentences
 from reldep.results.strength import correlations_text

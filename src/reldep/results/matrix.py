@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep import plotting
-from reldep.data.checks import ALTERNATIVES, check_choice, check_count
+from reldep.arguments import ALTERNATIVES, check_choice, check_count
 from reldep.data.frames import make_frame
 from reldep.description import Columns, Picture, Value, unseen
 from reldep.engine.centred import canonical

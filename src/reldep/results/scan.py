@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from reldep import plotting
-from reldep.data.checks import check_level
+from reldep.arguments import check_level
 from reldep.description import Columns, Picture, Value, unseen
 from reldep.results import sentences
 from reldep.results.answer import Answer, columns_of

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep import plotting
-from reldep.data.checks import check_count, check_level
+from reldep.arguments import check_count, check_level
 from reldep.data.variables import MINIMUM_OBSERVATIONS
 from reldep.description import Columns, Picture, Section, Table, Value, unseen
 from reldep.exceptions import InputError
