@@ -142,6 +142,28 @@ def test_every_question_keeps_its_places_and_no_error_of_another(asking):
     assert "dose is more closely related to growth than to height" in page
 
 
+def shown(page, option):
+    """The word that the field of an option shows as chosen; None where there is no such field."""
+    field = re.search(rf'<select name="{option}".*?</select>', page)
+    return field and re.search(r'value="([^"]*)" selected', field[0])[1]
+
+
+def test_options_show_what_runs_also_for_the_published_test(asking):
+    compared(asking)
+    page = asking.do("/options", alternative="two-sided", measure="hsic", paper="yes", alpha="0.05")
+    assert "by HSIC" in page
+    assert "p-value (greater)" in page
+    # It has a side and a kernel of its own, and no measure to choose.
+    assert (shown(page, "alternative"), shown(page, "measure")) == ("greater", None)
+    page = asking.do("/options", alternative="two-sided", paper="yes", alpha="0.05")
+    assert "p-value (two-sided)" in page
+    assert shown(page, "alternative") == "two-sided"
+    assert "alternative='two-sided'" in code(page, "python")
+    page = asking.do("/options", alternative="two-sided", alpha="0.05")
+    assert (shown(page, "alternative"), shown(page, "method")) == ("two-sided", None)
+    assert "by CKA" in page
+
+
 def faults(page):
     return [html.unescape(text) for text in re.findall(r'class="fault">(.*?)</p>', page)]
 

@@ -13,7 +13,7 @@ from reldep.data.selectors import parse_named, quote_column
 from reldep.exceptions import InputError
 from reldep.files.read import READING
 from reldep.questions import SENTENCES
-from reldep.questions.request import OVER_BANDWIDTHS, WITH_PLAN, Request, offered
+from reldep.questions.request import OVER_BANDWIDTHS, WITH_PLAN, Request, interface, offered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -79,8 +79,11 @@ class Choices:
 
     @property
     def folded(self) -> list[Argument]:
-        """The options; covariates have a sentence of their own."""
-        own = [one for one in offered(self.question).values() if one.panel and one.name != GIVEN]
+        """The options, with the defaults that run; covariates have a sentence of their own."""
+        # The published test has fewer options than the comparison, and other defaults.
+        asked = interface("paper_test" if self.options.get("paper") else self.question).arguments
+        offers = [asked.get(name, one) for name, one in offered(self.question).items()]
+        own = [one for one in offers if one.panel and one.name in {"paper", *asked} - {GIVEN}]
         return [READING["where"], READING["id"], *own]
 
     @property
@@ -112,6 +115,11 @@ class Choices:
         for slot in own:
             if not self.slots.get(slot.name) and spare:
                 self.slots[slot.name] = list(spare.pop(0))
+        self.change_options(self.options)
+
+    def change_options(self, chosen: Mapping[str, Any]) -> None:
+        """Take other options, without those that what is asked now does not have."""
+        self.options = dict(chosen)
         known = {one.name for one in self.folded}
         self.options = {name: value for name, value in self.options.items() if name in known}
 

@@ -180,8 +180,10 @@ def _options(session: Session) -> Markup:
 def _changed(choices: Choices) -> str:
     """Return the options that are not as they are by default, so that none is forgotten."""
     chosen = {**choices.options, **({} if choices.alpha == 0.05 else {"alpha": choices.alpha})}
-    named = [
-        label(name, ", ".join(value) if isinstance(value, list) else str(value))
+    texts = {
+        name: ", ".join(value) if isinstance(value, list) else str(value)
         for name, value in chosen.items()
-    ]
+    }
+    # What is ticked is named without a value.
+    named = [label(name, None if text == "True" else text) for name, text in texts.items()]
     return f"Options ({'; '.join(named)})" if named else "Options"

@@ -252,7 +252,7 @@ def _options(session: Session, form: Form) -> None:
         if choice.columns in ("label", "labels") and choice.name in chosen:
             chosen[choice.name] = session.column(chosen[choice.name])
     choices.alpha = _level(_one(form, "alpha"))
-    choices.options = chosen
+    choices.change_options(chosen)
 
 
 def _level(text: str) -> float:
