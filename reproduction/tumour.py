@@ -12,7 +12,7 @@ from scipy.stats import norm
 
 import reldep
 from reldep.datasets import load_acc
-from reldep.plotting.region import ellipse_outline
+from reldep.plotting.intervals import ellipse_outline
 from reldep.plotting.style import GREY, series, without_frame
 from reproduction import RunRequest
 from reproduction.corpora.glioma import read_glioma

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from reldep.datasets import make_spirals
-from reldep.plotting.region import ellipse_outline
+from reldep.plotting.intervals import ellipse_outline
 from reldep.plotting.style import GREY, legend_above, series, without_frame
 from reproduction.output import Rows
 from reproduction.paper import LEVEL

@@ -6,16 +6,12 @@ describes itself once per delivery, so nothing is computed twice.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from reldep.exceptions import ReldepWarning
 from reldep.words import aligned, number, pvalue_number
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from reldep.exceptions import ReldepWarning
-
 
 Columns = dict[str, list[Any]]
 
@@ -324,7 +320,7 @@ class Description:
         The fitted kernel of every variable, with its parameters.
     measure : {"cka", "hsic", "dcor"}
     references : tuple
-        Keys of :data:`reldep.report.page.REFERENCES`, or texts with their addresses.
+        Keys of :data:`reldep.report.html.REFERENCES`, or texts with their addresses.
     call : str
         The Python call, or the command, that repeats the answer.
     title : str

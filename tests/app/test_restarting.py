@@ -97,7 +97,7 @@ def test_page_says_that_the_server_ended_and_how_to_go_on(browser, start, plants
 
 HELPED = """
 import subprocess, sys, time
-if "reldep.app.worker" in sys.orig_argv:
+if "reldep.app.jobs" in sys.orig_argv:
     subprocess.Popen(["sleep", "600"])
 if "read_in_child" in str(sys.orig_argv):
     time.sleep(600)

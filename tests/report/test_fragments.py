@@ -5,7 +5,6 @@ import subprocess
 
 import pytest
 
-import reldep
 from reldep import report
 from report.conftest import HOSTILE, KINDS
 from report.parsed import Document
@@ -18,28 +17,20 @@ def test_notebooks_and_tables_to_paste_have_the_rows_and_headings(answers, kind)
     assert document.unclosed == []
     assert result.sentence() in document.text
     assert len(document.all("tr")) == 1 + len(parts.table)
-    latex, markdown = report.latex_table(parts), report.markdown_table(parts)
+    latex = report.latex_table(parts)
     headings = [column.heading for column in parts.table.columns]
     assert latex.splitlines()[3].removesuffix(r" \\").split(" & ") == headings
     assert len(latex.splitlines()) == 7 + len(parts.table)
-    assert markdown.splitlines()[2] == f"| {' | '.join(headings)} |"
     assert "e-" not in "".join(latex.splitlines()[5:-2]).replace("e-value", "")
 
 
-def test_everything_from_the_data_is_escaped(hostile, variables):
+def test_everything_from_the_data_is_escaped(hostile):
     fragment = hostile._repr_html_()
     assert "<script" not in fragment
     assert f"Caution: caution about {HOSTILE}" in Document(fragment).text
     row = report.latex_table(hostile.describe()).splitlines()[5]
     assert r"\textless{}script\textgreater{}" in row
     assert r"\& " '"\\$y\\$"' in row
-    lines = report.markdown_table(hostile.describe()).splitlines()
-    assert lines[4].count(" | ") == 7
-    assert r"\<script\>" in lines[0]
-    assert lines[-1].startswith("**Caution:** caution about")
-    odd = reldep.compare(*variables, names=["a|b", "new\nline", "*c*"])
-    lines = report.markdown_table(odd.describe()).splitlines()
-    assert lines[4].startswith(r"| a\|b \~ new line | ")
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import takewhile
 from types import UnionType
-from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
-from reldep.arguments import check_choice, check_level, check_names_known
+from reldep.arguments import Argument, check_choice, check_level, check_names_known
 from reldep.data.selectors import parse_named, quote_column
 from reldep.exceptions import InputError
 from reldep.files.read import READING
 from reldep.questions import SENTENCES
 from reldep.questions.request import OVER_BANDWIDTHS, WITH_PLAN, Request, interface, offered
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from reldep.arguments import Argument
-
-    ColumnsOf = Callable[[str], list[str]]
+ColumnsOf = Callable[[str], list[str]]
 
 # Names that mean themselves where columns are chosen.
 _PLAIN_NAME = re.compile(r"\w[\w.\-]*")

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from reldep.arguments import Argument
 from reldep.questions.request import all_offered
-from reldep.report.markup import Markup, element, joined
+from reldep.report.html import Markup, element, joined
 from reldep.words import error_text, spelled
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from reldep.arguments import Argument
 
 
 def form(action: str, *parts: Any, **attributes: Any) -> Markup:

@@ -4,35 +4,29 @@ from __future__ import annotations
 
 import importlib.resources
 import json
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from reldep.app.choices import GIVEN, KINDS, READING_FIELDS, chosen_options, split_name, written
 from reldep.app.fields import message
+from reldep.app.jobs import FILES, SHOWN
 from reldep.app.page import whole_page
-from reldep.app.sessions import Session, too_large
-from reldep.app.worker import FILES, SHOWN
+from reldep.app.sessions import Asked, Session, too_large
 from reldep.arguments import check_choice, check_level
 from reldep.exceptions import InputError
 from reldep.files.read import READING
 from reldep.questions import SENTENCES
 from reldep.questions.request import offered
 from reldep.report import several
-from reldep.report.page import style_sheet
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
-
-    from starlette.requests import Request
-    from starlette.types import ASGIApp
-
-    from reldep.app.guard import Sessions
-    from reldep.app.sessions import Asked
+from reldep.report.html import style_sheet
 
 # Bytes of a form and of a saved session, which contain choices and never data: more than anybody
 # types.
@@ -44,13 +38,13 @@ NAMING = ("delimiter", "header", "skip_rows", "sheet")
 Form = dict[str, list[str]]
 
 
-def application(sessions: Sessions, max_upload: int) -> ASGIApp:
+def application(at_end: Callable[[], None], max_upload: int) -> ASGIApp:
     """Return the application; a guard stands before it."""
 
     @asynccontextmanager
     async def ending(_: Starlette) -> AsyncIterator[None]:
         yield
-        await run_in_threadpool(sessions.close)
+        await run_in_threadpool(at_end)
 
     app = Starlette(
         routes=[

@@ -9,19 +9,15 @@ import secrets
 import shutil
 import threading
 import time
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from reldep.app.choices import Choices, check_shape, position_of, split_name
-from reldep.app.jobs import COMPUTING_SECONDS, READING_SECONDS, RUNNING, Task
+from reldep.app.jobs import COMPUTING_SECONDS, READING_SECONDS, RUNNING, Task, Worker
 from reldep.data.selectors import ColumnType, select_columns
 from reldep.exceptions import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-    from pathlib import Path
-
-    from reldep.app.jobs import Worker
 
 SCHEMA = "reldep.session/1"
 # Rows up to which an answer comes by itself: with all bandwidths it takes about two seconds.
@@ -88,7 +84,7 @@ class Session:
         The process that reads and computes.
     files : list of StoredFile
     table : dict or None
-        What is in the files, as `reldep.app.overview.described` returns it.
+        What is in the files, as `reldep.app.data.described` returns it.
     choices : Choices
     job : Task or None
         The latest piece of work.

@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from typing import Any, NoReturn
 
 # As a shell reports a command that Ctrl-C ended: 128 and the signal's number.
 INTERRUPTED = 130

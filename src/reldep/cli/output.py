@@ -6,6 +6,7 @@ import json as json_format
 import re
 import shlex
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
@@ -18,8 +19,6 @@ from reldep.system import import_away
 from reldep.words import counted, spelled
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from reldep.description import Description
     from reldep.files.table import Table
     from reldep.questions.request import Request
@@ -162,7 +161,7 @@ def print_description(table: Table, *, json: bool, csv: bool) -> None:
     """Print what is in a file, one line for every column."""
     from reldep.description import Column
     from reldep.description import Table as Shown
-    from reldep.report.tables import csv_text, plain, text_table
+    from reldep.report.text import csv_text, plain, text_table
 
     Delivery(json=json, csv=csv).check(())
     rows = [asdict(column) for column in table.describe()]

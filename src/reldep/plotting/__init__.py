@@ -6,9 +6,8 @@ matplotlib's settings.
 """
 
 from reldep.plotting.curves import bandwidths, influence, power, volcano
-from reldep.plotting.intervals import forest, ranking, strength
+from reldep.plotting.intervals import forest, ranking, region, strength
 from reldep.plotting.matrices import heatmap, pairwise, tree
-from reldep.plotting.region import region
 
 __all__ = [
     "bandwidths",

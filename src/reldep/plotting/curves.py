@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from reldep.data.variables import FloatArray
 from reldep.exceptions import InputError
 from reldep.plotting import style
 from reldep.words import percent
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import numpy.typing as npt
-
-    from reldep.data.variables import FloatArray
 
 # A vector picture with more dots than this is slow to open.
 MOST_VECTOR_DOTS = 3000

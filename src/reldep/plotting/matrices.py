@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from reldep.data.variables import FloatArray
 from reldep.exceptions import InputError
 from reldep.plotting import style
 from reldep.words import MEASURE_NAMES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    import numpy.typing as npt
-
-    from reldep.data.variables import FloatArray
 
 # More cells than this on a side leave no room for a number in each.
 MOST_WRITTEN = 14

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, ParamSpec
 
 import numpy as np
 
+from reldep.data.variables import FloatArray
 from reldep.exceptions import InputError
 from reldep.words import MEASURE_NAMES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from reldep.data.variables import FloatArray
 
 P = ParamSpec("P")
 

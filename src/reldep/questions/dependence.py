@@ -30,7 +30,7 @@ from reldep.questions.options import (
     variable,
 )
 from reldep.questions.study import read_study
-from reldep.results.dependence import Dependence
+from reldep.results.tested import Dependence
 from reldep.stats.independence import (
     IndependenceTest,
     block_f_test,

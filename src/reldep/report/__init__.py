@@ -3,8 +3,8 @@
 Every function takes a :class:`reldep.description.Description` and knows no answer.
 """
 
-from reldep.report.page import article, fragment, page, several
-from reldep.report.tables import csv_text, dictionary, latex_table, markdown_table, plain_text
+from reldep.report.html import article, fragment, page, several
+from reldep.report.text import csv_text, dictionary, latex_table, plain_text
 
 __all__ = [
     "article",
@@ -12,7 +12,6 @@ __all__ = [
     "dictionary",
     "fragment",
     "latex_table",
-    "markdown_table",
     "page",
     "plain_text",
     "several",

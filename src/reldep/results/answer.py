@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, ClassVar
+from os import PathLike
+from typing import Any, ClassVar
 
 import numpy as np
 
 from reldep import report
 from reldep.arguments import check_level
 from reldep.data.frames import make_frame
-from reldep.description import Columns, Description, Table, Value, unseen
+from reldep.data.variables import Rows
+from reldep.description import Columns, Description, Picture, Section, Table, Value, unseen
+from reldep.engine.covariates import Conditioning
+from reldep.exceptions import ReldepWarning
 from reldep.io import write
 from reldep.results.sentences import Setting
+from reldep.stats.units import RowDependence
 from reldep.words import MEASURE_NAMES, counted
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from os import PathLike
-
-    from reldep.data.variables import Rows
-    from reldep.description import Picture, Section
-    from reldep.engine.covariates import Conditioning
-    from reldep.exceptions import ReldepWarning
-    from reldep.stats.units import RowDependence
 
 
 @dataclass(frozen=True, eq=False)

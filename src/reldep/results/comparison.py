@@ -5,22 +5,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from reldep import plotting
+from reldep.data.variables import FloatArray
 from reldep.description import Columns, Picture, Value, unseen
 from reldep.results import sentences
 from reldep.results.answer import Answer, columns_of
 from reldep.results.tested import Result
 from reldep.stats.estimates import Intervals
+from reldep.stats.scan import AcrossScales
 from reldep.stats.student import quantile
 from reldep.words import MEASURE_NAMES, counted, interval_text, number, pvalue_text
-
-if TYPE_CHECKING:
-    from reldep.data.variables import FloatArray
-    from reldep.stats.scan import AcrossScales
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from reldep.data.variables import FloatArray
 from reldep.description import Columns, Picture, Section, Table, Value, as_rows, unseen
+from reldep.engine.centred import Pair
 from reldep.results import sentences
 from reldep.results.strength import OfDependences
 from reldep.stats import student
-from reldep.stats.estimates import Interval
+from reldep.stats.estimates import Estimates, Interval
+from reldep.stats.groups import GroupDifferences, WelchTest
 from reldep.words import listed, numbers, pvalue_text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from reldep.data.variables import FloatArray
-    from reldep.engine.centred import Pair
-    from reldep.stats.estimates import Estimates
-    from reldep.stats.groups import GroupDifferences, WelchTest
 
 TESTS_IN_WORDS = {
     "score": "quasi-likelihood with score variances and Welch's F",

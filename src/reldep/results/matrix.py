@@ -4,26 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from reldep import plotting
 from reldep.arguments import ALTERNATIVES, check_choice, check_count
 from reldep.data.frames import make_frame
+from reldep.data.variables import FloatArray
 from reldep.description import Columns, Picture, Value, unseen
-from reldep.engine.centred import canonical
+from reldep.engine.centred import Pair, canonical
 from reldep.exceptions import InputError
 from reldep.results import sentences
 from reldep.results.comparison import Contrast
 from reldep.results.strength import AtOnce, strongest_shown
 from reldep.stats.simultaneous import average_linkage, groups_of, joint_draws, support
 from reldep.words import MEASURE_NAMES, counted
-
-if TYPE_CHECKING:
-    from reldep.data.variables import FloatArray
-    from reldep.engine.centred import Pair
-
 
 ADJUSTMENTS_IN_WORDS = {
     "holm": "Holm",

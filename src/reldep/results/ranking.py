@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from reldep import plotting
+from reldep.data.variables import FloatArray, IntArray
 from reldep.description import Columns, Picture, Value, as_rows, unseen
 from reldep.results import sentences
 from reldep.results.strength import AtOnce
-from reldep.stats.simultaneous import critical_value, holm
+from reldep.stats.simultaneous import Pairwise, Ranks, critical_value, holm
 from reldep.words import either, listed
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from reldep.data.variables import FloatArray, IntArray
-    from reldep.stats.simultaneous import Pairwise, Ranks
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from reldep import plotting
 from reldep.arguments import check_level
+from reldep.data.variables import BoolArray, FloatArray
 from reldep.description import Columns, Picture, Value, unseen
+from reldep.engine.centred import Pair
 from reldep.results import sentences
 from reldep.results.answer import Answer, columns_of
 from reldep.results.strength import OfDependences, strongest_shown
 from reldep.stats.estimates import Intervals
+from reldep.stats.scan import ScannedSources, ScannedTargets
 from reldep.words import counted, listed, percent
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from reldep.data.variables import BoolArray, FloatArray
-    from reldep.engine.centred import Pair
-    from reldep.stats.scan import ScannedSources, ScannedTargets
 
 ADJUSTMENTS_IN_WORDS = {
     "single-step": "the largest statistic of all under their joint law",

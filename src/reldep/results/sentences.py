@@ -10,15 +10,13 @@ one-sided question asks, the sentence says so and claims nothing.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from reldep.description import Columns, Value
 from reldep.words import in_prose, interval_text, listed, number, numbers, percent, pvalue_number
 from reldep.words import pvalue_text as p
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 OPPOSITE = "in the opposite direction"
 UNDECIDED = "it is undecided whether"

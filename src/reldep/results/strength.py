@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,22 +11,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from reldep import plotting
+from reldep.data.variables import BoolArray, FloatArray
 from reldep.description import Columns, Picture, Value
+from reldep.engine.centred import Pair
 from reldep.exceptions import InputError
 from reldep.results.answer import Answer, columns_of
 from reldep.results.sentences import Relation, Setting
 from reldep.stats.correlation import as_correlation
+from reldep.stats.estimates import Estimates, Intervals
+from reldep.stats.groups import GroupDifferences
 from reldep.stats.independence import relation_pvalues
+from reldep.stats.simultaneous import Pairwise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from reldep.data.variables import BoolArray, FloatArray
-    from reldep.engine.centred import Pair
     from reldep.engine.influence import Influence
-    from reldep.stats.estimates import Estimates, Intervals
-    from reldep.stats.groups import GroupDifferences
-    from reldep.stats.simultaneous import Pairwise
 
 # The columns of an estimate with its interval.
 ESTIMATES = ("estimate", "low", "high")

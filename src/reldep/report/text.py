@@ -1,4 +1,4 @@
-"""A description in plain text, HTML, LaTeX and Markdown, and as values for JSON and CSV."""
+"""A description in plain text and LaTeX, and as values for JSON and CSV."""
 
 from __future__ import annotations
 
@@ -6,17 +6,11 @@ import csv
 import io
 import math
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from reldep.description import as_rows
-from reldep.report.markup import SAFE, Markup, element
+from reldep.description import Description, Table, as_rows
 from reldep.version import __version__
 from reldep.words import listed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from reldep.description import Description, Table
 
 _LATEX = str.maketrans(
     {
@@ -28,34 +22,8 @@ _LATEX = str.maketrans(
         ">": r"\textgreater{}",
     }
 )
-# What Markdown reads as emphasis, code, links, HTML or the edge of a cell.
-_MARKDOWN = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|#~$&"})
-
 # A number as tables write it, perhaps with a power of ten.
 _NUMBER = re.compile(r"([-−]?[\d.,]+)(?:e([-+]?\d+))?")
-
-
-def html_table(table: Table) -> Markup:
-    """Return a table with its caption; the first column names the rows."""
-    columns = table.columns
-    look = [' class="number"' * (column.is_numeric and i > 0) for i, column in enumerate(columns)]
-    head = [
-        f'<th scope="col"{one}>{column.heading.translate(SAFE)}</th>'
-        for column, one in zip(columns, look, strict=True)
-    ]
-    body = []
-    for first, *others in table.rows:
-        body.append(f'<tr><th scope="row">{first.translate(SAFE)}</th>')
-        for cell, one in zip(others, look[1:], strict=True):
-            body.append(f"<td{one}>{cell.translate(SAFE)}</td>")
-        body.append("</tr>")
-    written = Markup(
-        f"<table><caption><span>{table.caption.translate(SAFE)}</span></caption>"
-        f"<thead><tr>{''.join(head)}</tr></thead><tbody>{''.join(body)}</tbody></table>"
-    )
-    # A wide table scrolls by itself, also with the keyboard, and the page does not.
-    label = {"role": "group", "aria_label": table.caption}
-    return element("div", written, class_="scroll", tabindex="0", **label)
 
 
 def latex_table(parts: Description) -> str:
@@ -85,28 +53,8 @@ def _latex_cell(text: str, value: Any) -> str:
     return f"${less}{found[1].replace('−', '-')}{power}$"
 
 
-def markdown_table(parts: Description) -> str:
-    """Return the answer in a sentence, its table below it, and its cautions."""
-    columns = parts.table.columns
-    lines = [
-        _markdown_row(_markdown_text(column.heading) for column in columns),
-        _markdown_row("---:" if column.is_numeric else "---" for column in columns),
-        *[_markdown_row(map(_markdown_text, row)) for row in parts.table.rows],
-    ]
-    cautions = [f"\n**Caution:** {_markdown_text(str(caution))}" for caution in parts.cautions]
-    return "\n".join([f"{_markdown_text(parts.sentence)}\n", *lines, *cautions]) + "\n"
-
-
-def _markdown_row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
 def _latex_text(text: str) -> str:
     return _one_line(text).translate(_LATEX)
-
-
-def _markdown_text(text: str) -> str:
-    return _one_line(text).translate(_MARKDOWN)
 
 
 def _one_line(text: str) -> str:

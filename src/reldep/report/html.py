@@ -1,4 +1,4 @@
-"""The whole report as one file that needs nothing else, and its parts for pages and notebooks."""
+"""Descriptions as HTML: a report in one file, and its parts for pages and notebooks."""
 
 from __future__ import annotations
 
@@ -6,20 +6,109 @@ import base64
 import importlib.resources
 import inspect
 import platform
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from reldep.description import Column, Table
+from reldep.description import Column, Description, Picture, Section, Table, Value
+from reldep.exceptions import ReldepWarning
 from reldep.io import MADE_BY_US
-from reldep.report.markup import Markup, element, facts, joined, section
-from reldep.report.tables import html_table
 from reldep.version import __version__
 from reldep.words import number
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+VOID = frozenset({"img", "meta", "br", "input", "link"})
 
-    from reldep.description import Description, Picture, Section, Value
-    from reldep.exceptions import ReldepWarning
+# Characters that no HTML document may contain, those that turn the direction of writing, so that
+# a name reads as another, and halves of characters, which no file can contain.
+_TURNING = [*range(0x202A, 0x202F), *range(0x2066, 0x206A)]
+SAFE: dict[int, str] = dict.fromkeys([*range(32), *range(127, 160), *_TURNING], "�")
+SAFE |= {ord(white): white for white in "\t\n"} | dict.fromkeys(range(0xD800, 0xE000), "?")
+SAFE |= {
+    ord(sign): f"&{name};"
+    for sign, name in {"&": "amp", "<": "lt", ">": "gt", '"': "quot", "'": "#x27"}.items()
+}
+
+
+class Markup(str):
+    """Text that is HTML already. Only this room and constants make it."""
+
+    __slots__ = ()
+
+
+def escaped(value: Any) -> Markup:
+    """Return markup that shows the text of a value; markup stays what it is."""
+    return value if isinstance(value, Markup) else Markup(str(value).translate(SAFE))
+
+
+def joined(*parts: Any) -> Markup:
+    """Return values one after the other as markup."""
+    return Markup("".join(map(escaped, parts)))
+
+
+def element(name: str, /, *children: Any, **attributes: Any) -> Markup:
+    """Return an HTML element; children and attribute values are escaped.
+
+    Attributes are written as in Python: ``class_="wide"``, ``aria_label="…"``. None leaves an
+    attribute out.
+
+    Examples
+    --------
+    >>> element("p", "a < b", class_="note")
+    '<p class="note">a &lt; b</p>'
+    """
+    # A page has hundreds of elements, so this is one loop without functions of its own.
+    parts = [f"<{name}"]
+    for key, value in attributes.items():
+        if value is not None:
+            text = value if isinstance(value, Markup) else str(value).translate(SAFE)
+            parts.append(f' {key.rstrip("_").replace("_", "-")}="{text}"')
+    parts.append(">")
+    parts += [
+        child if isinstance(child, Markup) else str(child).translate(SAFE) for child in children
+    ]
+    return Markup("".join(parts) + ("" if name in VOID else f"</{name}>"))
+
+
+def section(title: str, *children: Any, name: str) -> Markup:
+    """Return a section under its heading, which screen readers jump to."""
+    return element(
+        "section",
+        element("h2", title, id=name),
+        *children,
+        aria_labelledby=name,
+    )
+
+
+def facts(pairs: dict[str, Any]) -> Markup:
+    """Return names with their values as a description list."""
+    rows = [
+        f"<div><dt>{str(name).translate(SAFE)}</dt><dd>{str(value).translate(SAFE)}</dd></div>"
+        for name, value in pairs.items()
+    ]
+    return element("dl", Markup("".join(rows)))
+
+
+def html_table(table: Table) -> Markup:
+    """Return a table with its caption; the first column names the rows."""
+    columns = table.columns
+    look = [' class="number"' * (column.is_numeric and i > 0) for i, column in enumerate(columns)]
+    head = [
+        f'<th scope="col"{one}>{column.heading.translate(SAFE)}</th>'
+        for column, one in zip(columns, look, strict=True)
+    ]
+    body = []
+    for first, *others in table.rows:
+        body.append(f'<tr><th scope="row">{first.translate(SAFE)}</th>')
+        for cell, one in zip(others, look[1:], strict=True):
+            body.append(f"<td{one}>{cell.translate(SAFE)}</td>")
+        body.append("</tr>")
+    written = Markup(
+        f"<table><caption><span>{table.caption.translate(SAFE)}</span></caption>"
+        f"<thead><tr>{''.join(head)}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+    )
+    # A wide table scrolls by itself, also with the keyboard, and the page does not.
+    label = {"role": "group", "aria_label": table.caption}
+    return element("div", written, class_="scroll", tabindex="0", **label)
+
 
 # Rows of a table that a report, a page and a notebook show; files have all.
 MOST_ROWS, MOST_ON_PAGE, MOST_IN_NOTEBOOKS = 200, 50, 30
