@@ -5,19 +5,29 @@ from __future__ import annotations
 import math
 import textwrap
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from calibration_cautions import KINDS, caution_cells
-from calibration_given import COLUMNS as GIVEN_TABLES
-from calibration_given import given_table
-from kernel_study import regret_table
-from kernels_compared import survival_table
-from laws import ALIKE, CLUSTERS, SERIES, UNLIKE, WORLDS
-from tables import DOCS, markdown, shown, stored, with_parts
+import matplotlib as mpl
+from cautions import KINDS, caution_cells
+from default_kernel import regret_table
+from given import COLUMNS as GIVEN_TABLES
+from given import given_table
+from matplotlib.figure import Figure
+from simulation import (
+    ALIKE,
+    CLUSTERS,
+    DOCS,
+    SERIES,
+    UNLIKE,
+    WORLDS,
+    markdown,
+    shown,
+    stored,
+    with_parts,
+)
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+from kernels import survival_table
 
 SIZES = ("20", "50", "100", "300", "1000")
 WORST = 16
@@ -25,6 +35,8 @@ WORST = 16
 ENOUGH = 200
 GROSS = ("10% gross errors", "5% gross errors")
 RARE = ("6% rare rows", "8% diseased")
+# Panels of the picture: their titles, and the methods of `Rates`.
+PANELS = (("published test", "published"), ("paired bootstrap", "bootstrap"), ("default", "level"))
 # Cautions seen in fewer samples are left out of their table.
 FEW_SAMPLES = 10
 # Tables of one row per cell: their columns, and the events that these show.
@@ -227,12 +239,10 @@ def beside_table(rates: Rates) -> str:
     for law in {**ALIKE, **UNLIKE}:
         for m in ("50", "100"):
             cell = f"rows/{law}/{m}"
-            found = rates.cells.get(cell, Counter())
-            williams = rates.rate(cell, "Williams") if "Williams" in found else None
+            has_williams = "Williams" in rates.cells.get(cell, {})
+            williams = rates.rate(cell, "Williams") if has_williams else None
             numbers = [
-                rates.level(cell),
-                rates.published(cell),
-                rates.bootstrap(cell),
+                *(rate(cell) for rate in (rates.level, rates.published, rates.bootstrap)),
                 williams,
             ]
             body.append([law, m, *map(shown, numbers)])
@@ -312,21 +322,13 @@ def _kind(law: str) -> str:
 
 def draw_picture(rates: Rates, path: Path) -> None:
     """Draw the level of every law and size: the published test, the bootstrap and the default."""
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
-    tests: dict[str, Callable[[str], float | None]] = {
-        "published test": rates.published,
-        "paired bootstrap": rates.bootstrap,
-        "default": rates.level,
-    }
     with mpl.rc_context({"svg.hashsalt": "reldep", "svg.fonttype": "none"}):
         figure = Figure(figsize=(8, 3.4), layout="constrained")
-        axes = figure.subplots(1, len(tests), sharey=True)
-        for ax, (name, rate) in zip(axes, tests.items(), strict=True):
+        axes = figure.subplots(1, 3, sharey=True)
+        for ax, (name, rate) in zip(axes, PANELS, strict=True):
             for laws, colour, shift in ((ALIKE, "#2a78b8", -0.12), (UNLIKE, "#c8553d", 0.12)):
                 for x, m in enumerate(SIZES):
-                    values = [rate(f"rows/{law}/{m}") for law in laws]
+                    values = [getattr(rates, rate)(f"rows/{law}/{m}") for law in laws]
                     known = [value for value in values if value is not None]
                     ax.plot([x + shift] * len(known), known, "o", ms=4, alpha=0.7, color=colour)
             ax.axhspan(0.035, 0.065, color="#2a78b8", alpha=0.12, lw=0)

@@ -23,7 +23,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import numpy as np
-from tables import DOCS, RESULTS, markdown
+from simulation import DOCS, RESULTS, markdown
 
 FIGURES = RESULTS / "speed.json"
 PAGE = DOCS / "benchmarks.md"

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 
 def test_the_median_answer_about_real_data_has_at_most_one_caution():
-    module = pytest.importorskip("real_questions", reason="needs a clone of the repository")
+    module = pytest.importorskip("cautions", reason="needs a clone of the repository")
     written = module.table()
     counts = [
         0 if "–" in cautions else 1 + cautions.count(",")

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
 calibration = pytest.importorskip("calibration")
-laws = pytest.importorskip("laws")
+simulation = pytest.importorskip("simulation")
 
 pytestmark = pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
 
@@ -41,21 +41,21 @@ def test_dependences_of_a_real_frame_are_those_of_rows_drawn_from_it(name):
     pytest.importorskip("sklearn")
     drawn = []
     for seed in range(30):
-        x, y, z = laws.from_world(name, np.random.default_rng(seed), 200)
+        x, y, z = simulation.from_world(name, np.random.default_rng(seed), 200)
         drawn.append([reldep.cka(x, y), reldep.cka(x, z)])
     error = np.std(drawn, axis=0) / np.sqrt(len(drawn))
     assert np.mean(drawn, axis=0) == pytest.approx(
-        laws.population(name), abs=4 * error.max() + 0.01
+        simulation.population(name), abs=4 * error.max() + 0.01
     )
 
 
-@pytest.mark.parametrize("name", sorted(json.loads(laws.TIES.read_text(encoding="utf-8"))))
+@pytest.mark.parametrize("name", sorted(json.loads(simulation.TIES.read_text(encoding="utf-8"))))
 def test_unlike_targets_are_tied(name):
     rows = 1_500 if "columns" in name else 6_000
     gaps = []
     for seed in range(4):
         rng = np.random.default_rng([9, seed])
-        x, y, z = laws.UNLIKE[name].draw(rng, rows, laws.tune(name))
+        x, y, z = simulation.UNLIKE[name].draw(rng, rows, simulation.tune(name))
         gaps.append(reldep.cka(x, y) - reldep.cka(x, z))
     error = max(np.std(gaps, ddof=1), 0.01) / 2
     assert abs(np.mean(gaps)) < 4 * error

@@ -34,7 +34,7 @@ from reldep.words import listed
 # The kernel for numbers. Over thirty laws its largest loss of power against the best kernel is a
 # third of that of a Gaussian at the median distance, which is blind to anything finer than half
 # the width of the data; the mean distance is smooth where the median jumps, as for counts; and on
-# one column it is exact in O(m log m). The study is benchmarks/kernel_study.py.
+# one column it is exact in O(m log m). The study is benchmarks/default_kernel.py.
 FOR_NUMBERS = Laplace(bandwidth="mean")
 
 

@@ -19,19 +19,16 @@ zero-inflated numbers, and two classes, not on those of the table of shapes.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from tables import Cell, markdown, shown
+import polars as pl
+from simulation import Array, Cell, markdown, shown
 
 import reldep
 from reldep.exceptions import CovariatesWarning
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-Array = npt.NDArray[np.float64]
 # Rows, and how many samples of each law; fewer of the laws that are slow.
 SIZES = {100: 200, 300: 60}
 FEWER = {100: 60, 300: 25}
@@ -68,7 +65,7 @@ def laws(g: np.random.Generator, m: int) -> dict[str, tuple[tuple[Any, Any, Any]
     sines = 1.2 * (np.sin(2 * twelve[:, 0]) + np.sin(2 * twelve[:, 1]))
     slope = np.array([-1.5, 0.0, 1.0, 2.0])[four] * pair[:, 0]
     label = np.array(["a", "b", "c", "d"])[four]
-    mixed = {"number": pair[:, 0], "label": label}
+    mixed = pl.DataFrame({"number": pair[:, 0], "label": label})
     wide = np.array([0.4, 0.8, 1.6, 3.0])[four]
     fan = 0.4 + np.abs(eight[:, 0])
     return {
@@ -155,7 +152,7 @@ class Given(Cell):
             if case == "tie" and isinstance(how[0], tuple):
                 how = (0, how[1], 0)  # only the spread of y varies
             values = [moved(left, one) for left, one in zip(true, how, strict=True)]
-            given = asked(case, values, given=_frame(w))
+            given = asked(case, values, given=w)
             answers = {"given": given, "true": asked(case, true), "marginal": asked(case, values)}
             for kind, answer in answers.items():
                 events[f"{case} {kind}"] += answer.pvalue < 0.05
@@ -172,7 +169,7 @@ class Rule(Cell):
         m, events = int(self.size), Counter[str]()
         for number, case in enumerate(("null", "tie")):
             values, w = self.drawn(self.rng(at, number), m, case)
-            answer = asked(case, values, given=_frame(w))
+            answer = asked(case, values, given=w)
             events[case] += answer.pvalue < 0.05
             events[f"{case} silent"] += answer.pvalue < 0.05 and not _has_caution(answer)
             events["caution"] += case == "tie" and _has_caution(answer)
@@ -199,12 +196,6 @@ class Shape(Rule):
 
 def _has_caution(answer: Any) -> bool:
     return any(isinstance(one, CovariatesWarning) for one in answer.warnings)
-
-
-def _frame(w: Any) -> Any:
-    import polars as pl
-
-    return pl.DataFrame(w) if isinstance(w, dict) else w
 
 
 def given_cells() -> Iterator[Cell]:

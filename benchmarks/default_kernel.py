@@ -14,22 +14,19 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import reduce
+from operator import add
 
-import batched
 import numpy as np
-import numpy.typing as npt
-from batched import cauchy, gaussian, laplace, mean_scale, median_scale
-from tables import RESULTS, Cell, Generator, markdown, shown
+from simulation import RESULTS, Array, Cell, Generator, markdown, shown
 
-from reldep.stats.pairwise import differences
+import reldep
+from reldep.exceptions import InputError
+from reldep.kernels import Gaussian, Laplace
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-Array = npt.NDArray[np.float64]
 Image = Callable[[Generator, Array, float], Array]
 RATIOS = RESULTS / "default_kernel_ratios.json"
 
@@ -82,16 +79,13 @@ def checkerboard(rng: Generator, x: Array, noise: float) -> Array:
     return cell + rng.uniform(size=x.shape) + noise * rng.normal(size=x.shape)
 
 
-def one_of_five(rng: Generator, x: Array, noise: float) -> Array:
-    y = rng.normal(size=x.shape)
-    y[:, :, 0] = (x[:, :, 0] + noise * y[:, :, 0]) / np.sqrt(1 + noise**2)
-    return y
+def first_columns(k: int) -> Image:
+    def target(rng: Generator, x: Array, noise: float) -> Array:
+        y = rng.normal(size=x.shape)
+        y[:, :, :k] = (x[:, :, :k] + noise * y[:, :, :k]) / np.sqrt(1 + noise**2)
+        return y
 
-
-def four_of_twenty(rng: Generator, x: Array, noise: float) -> Array:
-    y = rng.normal(size=x.shape)
-    y[:, :, :4] = (x[:, :, :4] + noise * y[:, :, :4]) / np.sqrt(1 + noise**2)
-    return y
+    return target
 
 
 def heavy(rng: Generator, x: Array, noise: float) -> Array:
@@ -222,8 +216,8 @@ CHOSEN_ON = {
         0.6,
     ),
     "five clusters": Law(clusters, labels, 0.7),
-    "1 of 5 columns": Law(normal(5), one_of_five, 0.3),
-    "4 of 20 columns": Law(normal(20), four_of_twenty, 0.3),
+    "1 of 5 columns": Law(normal(5), first_columns(1), 0.3),
+    "4 of 20 columns": Law(normal(20), first_columns(4), 0.3),
     "ten columns": Law(normal(10), plus_noise(lambda x: x), 1.5),
     "product": Law(normal(2), plus_noise(product), 0.2),
     "curve in 3 columns": Law(normal(), plus_noise(three_images), 0.8),
@@ -253,23 +247,19 @@ HELD_OUT = {
     "six columns": Law(normal(6), plus_noise(np.sin), 0.5),
 }
 LAWS = {**CHOSEN_ON, **HELD_OUT}
-FIVE, THREE = (0.25, 0.5, 1.0, 2.0, 4.0), (0.5, 1.0, 2.0)
+
+
 KERNELS = {
-    "Gaussian, median": gaussian(median_scale),
-    "Gaussian, median/2": gaussian(median_scale, (0.5,)),
-    "Gaussian, mean": gaussian(mean_scale),
-    "Gaussians ½…2 × median": gaussian(median_scale, THREE),
-    "Gaussians ¼…4 × median": gaussian(median_scale, FIVE),
-    "Gaussians ½…2 × mean": gaussian(mean_scale, THREE),
-    "Gaussians ¼…4 × mean": gaussian(mean_scale, FIVE),
-    "Laplace, median": laplace(median_scale),
-    "Laplace, 0.7 × mean": laplace(mean_scale, 0.7),
-    "Laplace, mean": laplace(mean_scale),
-    "Laplace, 1.4 × mean": laplace(mean_scale, 1.4),
-    "Cauchy, mean/2": cauchy(mean_scale, 0.5),
-    "Cauchy, mean": cauchy(mean_scale),
-    "distance": batched.negative_distance,
-    "linear": batched.linear,
+    "Gaussian, median": Gaussian(),
+    "Gaussian, median/2": Gaussian(factor=0.5),
+    "Gaussian, mean": Gaussian("mean"),
+    "Gaussians ¼…4 × median": reduce(add, [Gaussian(factor=f) for f in (0.25, 0.5, 1.0, 2.0, 4.0)]),
+    "Laplace, median": Laplace(),
+    "Laplace, 0.7 × mean": Laplace("mean", factor=0.7),
+    "Laplace, mean": Laplace("mean"),
+    "Laplace, 1.4 × mean": Laplace("mean", factor=1.4),
+    "distance": "distance",
+    "linear": "linear",
 }
 PILOTS = ("Gaussian, median", "Gaussian, median/2", "Gaussians ¼…4 × median", "distance", "linear")
 # Ratios of the two noises among which the one with a power near 0.8 is looked for.
@@ -282,19 +272,14 @@ def rejections(
     """Count samples that each kernel rejects where the second target has more noise."""
     counted: Counter[str] = Counter()
     rng = np.random.default_rng(seed)
-    size = max(1, 2**16 // m**2)  # A stack of matrices stays in the cache: half a megabyte.
-    for start in range(0, draws, size):
-        B = min(draws - start, size)
-        x, y, z = LAWS[law].draw(rng, B, m, ratio * LAWS[law].noise)
-        for kernel in kernels:
-            made = KERNELS[kernel]
-            found = batched.influence({"x": made(x), "y": made(y), "z": made(z)})
-            found = found.keep(found.usable())
-            n = len(found.means)
-            if n:
-                estimates = found.estimates([("x", "y"), ("x", "z")], "cka")
-                tests = differences(estimates, 2 * np.arange(n), 2 * np.arange(n) + 1)
-                counted[kernel] += int((tests.pvalue < 0.05).sum())
+    stack = max(1, 2**16 // m**2)  # Samples that are drawn together; the seeds belong to it.
+    for start in range(0, draws, stack):
+        drawn = LAWS[law].draw(rng, min(draws - start, stack), m, ratio * LAWS[law].noise)
+        for x, y, z in zip(*drawn, strict=True):
+            for kernel in kernels:
+                with suppress(InputError):
+                    pvalue = reldep.compare(x, y, z, kernel=KERNELS[kernel]).pvalue
+                    counted[kernel] += pvalue < 0.05
     return counted
 
 

@@ -1,30 +1,118 @@
-"""Cautions: how often each is given where it should be, and where it should not.
+"""Cautions: on real data, and where they should and should not be given.
 
-The package answers, as a user would ask, and its cautions are counted. The laws here had no part
-in the choice of thresholds, which were set on normal autoregressive series, on normal rows in
-blocks and on Poisson counts.
+``python benchmarks/cautions.py --publish`` asks thirty questions that the data of statsmodels,
+scikit-learn and this package are used for in textbooks, once with all defaults; three are asked
+again as their cautions advise. It writes the table of docs/guide/cautions.md; without ``--publish``
+it prints it.
+
+``python benchmarks/calibration.py --only cautions`` counts cautions in samples of laws that had no
+part in the choice of thresholds, which were set on normal autoregressive series, on normal rows in
+blocks and on Poisson counts. The table is in docs/calibration.md.
 """
 
 from __future__ import annotations
 
+import statistics
+import sys
+import warnings
 from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from laws import autoregression
-from tables import Cell, Generator
+from simulation import DOCS, Array, Cell, Generator, autoregression, data_set, markdown, publish
 
 import reldep
 from reldep import exceptions
-from reldep.kernels import Gaussian
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-Array = np.ndarray
+PAGE = DOCS / "guide" / "cautions.md"
 Sample = tuple[Array, ...]
+
+
+# ----------------------------------------------------------------------------------- real data
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question about a data set."""
+
+    data: str
+    question: str
+    arguments: tuple[Any, ...]
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def answer(self) -> Any:
+        """Ask it."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ask = getattr(reldep, self.question)
+            return ask(*self.arguments, data=data_set(self.data), **self.options)
+
+    def __str__(self) -> str:
+        words = [str(one) if isinstance(one, str) else " ".join(one) for one in self.arguments]
+        options = [f"{name}={value!r}" for name, value in self.options.items()]
+        return f"{self.question}({', '.join([*words, *options])})"
+
+
+QUESTIONS = (
+    Asked("anes96", "compare", ("vote", "PID", "income")),
+    Asked("anes96", "rank", ("selfLR", "ClinLR,DoleLR,PID,age,educ,income")),
+    Asked("ccard", "compare", ("AVGEXP", "INCOME", "AGE")),
+    Asked("committee", "compare", ("BILLS104", "SIZE", "STAFF")),
+    Asked("copper", "compare", ("WORLDCONSUMPTION", "COPPERPRICE", "INCOMEINDEX")),
+    Asked("cpunish", "compare", ("EXECUTIONS", "INCOME", "PERPOVERTY")),
+    Asked("elnino", "compare", ("JAN", "FEB", "JUL")),
+    Asked("engel", "dependence", ("income", "foodexp")),
+    Asked("fair", "rank", ("affairs", "rate_marriage,age,yrs_married,children,religious,educ")),
+    Asked("grunfeld", "compare", ("invest", "value", "capital")),
+    Asked("grunfeld", "compare", ("invest", "value", "capital"), {"clusters": "firm"}),
+    Asked("heart", "dependence", ("survival", "age")),
+    Asked("longley", "compare", ("TOTEMP", "GNP", "POP")),
+    Asked("macrodata", "compare", ("infl", "unemp", "tbilrate")),
+    Asked("macrodata", "compare", ("infl", "unemp", "tbilrate"), {"max_lag": "auto"}),
+    Asked("modechoice", "compare", ("choice", "ttme", "gc")),
+    Asked("modechoice", "compare", ("choice", "ttme", "gc"), {"clusters": "individual"}),
+    Asked("randhie", "compare", ("mdvis", "lncoins", "physlm")),
+    Asked("scotland", "compare", ("YES", "COUTAX", "UNEMPF")),
+    Asked("spector", "compare", ("GRADE", "GPA", "TUCE")),
+    Asked("stackloss", "compare", ("STACKLOSS", "AIRFLOW", "WATERTEMP")),
+    Asked("star98", "compare", ("NABOVE", "LOWINC", "PERASIAN")),
+    Asked("statecrime", "compare", ("murder", "poverty", "single")),
+    Asked("breast_cancer", "compare", ("target", "mean radius", "mean texture")),
+    Asked("diabetes", "rank", ("target", "age,sex,bmi,bp,s5")),
+    Asked("iris", "compare", ("target", "sepal=sepal*", "petal=petal*")),
+    Asked("linnerud", "compare", ("Weight", "Chins", "Jumps")),
+    Asked("wine", "rank", ("target", "alcohol,malic_acid,flavanoids,proline")),
+    Asked("nutrimouse", "compare", ("diet", "lipids=lipid*", "genes=gene*")),
+    Asked("nutrimouse", "groups", ("lipids=lipid*", "genes=gene*", "genotype")),
+)
+
+
+def kinds(answer: Any) -> list[str]:
+    """Return the kinds of the cautions of an answer."""
+    return [type(one).__name__.removesuffix("Warning") for one in answer.warnings]
+
+
+def table() -> str:
+    """Return the table of the page, and the median number of cautions."""
+    rows, counts = [], []
+    for asked in QUESTIONS:
+        answer = asked.answer()
+        found = kinds(answer)
+        counts.append(len(found))
+        words = ", ".join(found) or "–"
+        rows.append([asked.data, f"`{asked}`", f"{answer.n_observations:,}", words])
+    return (
+        f"{len(counts)} questions about the data sets of statsmodels and scikit-learn and our own: "
+        f"{counts.count(0)} answers have no caution, the median answer has "
+        f"{statistics.median(counts):g}, the largest number is {max(counts)}. "
+        "`python benchmarks/cautions.py --publish` makes this table.\n\n"
+        + markdown(["data", "question", "rows", "cautions"], rows)
+    )
+
+
+# --------------------------------------------------------------------------------- simulations
 
 
 def three(one: Callable[[], Array]) -> Sample:
@@ -109,57 +197,21 @@ def in_units(rng: Generator, m: int, factor: float) -> Sample:
     return x, x + 1.5 * (y - x), factor * (x + 0.7 * (z - x))
 
 
-WHOLE_NUMBERS: dict[str, Callable[[Generator, int], Array]] = {
-    "Poisson(1)": lambda r, m: r.poisson(1.0, size=m),
-    "Poisson(4)": lambda r, m: r.poisson(4.0, size=m),
-    "Poisson(9)": lambda r, m: r.poisson(9.0, size=m),
-    "binomial(10, 0.4)": lambda r, m: r.binomial(10, 0.4, size=m),
-    "four levels": lambda r, m: r.integers(0, 4, size=m),
-    "seven levels": lambda r, m: r.integers(0, 7, size=m),
-    "geometric(0.3)": lambda r, m: r.geometric(0.3, size=m),
-}
-
-
-def whole_numbers(rng: Generator, m: int, law: str) -> Sample:
-    x = WHOLE_NUMBERS[law](rng, m)
-    noise = rng.normal(size=(2, m))
-    return x.astype(float), x + noise[0], x + noise[1]
-
-
-def nearly(rng: Generator, m: int, image: Callable[[Array, Array], Array]) -> Sample:
-    x, noise = rng.gamma(2.0, size=m), rng.normal(size=(2, m))
-    return x, image(x, noise[0]), x + noise[1]
-
-
-def square(rng: Generator, m: int) -> Sample:
-    x = rng.normal(size=m)
-    return x, x**2, x + rng.normal(size=m)
-
-
-def clusters(rng: Generator, m: int, count: int) -> Sample:
-    return (*subjects(rng, m, m // count, 0.3), np.arange(m) // (m // count))
-
-
 @dataclass(frozen=True)
 class Kind:
-    """A caution, the samples for which it is due (or a rule), and those for which it is not."""
+    """A caution, the samples for which it is due, and those for which it is not."""
 
     warning: type[exceptions.ReldepWarning]
     due: dict[str, Callable[[Generator, int], Sample]]
     not_due: dict[str, Callable[[Generator, int], Sample]] = field(default_factory=dict)
-    text: str = ""
-    rule: str = ""
-    options: dict[str, Any] = field(default_factory=dict)
-    is_tied: bool = False  # What is rejected is the level of the test.
-    sizes: tuple[int, ...] = (50, 100, 200)
+    is_tied: bool = True  # What is rejected is the level of the test.
 
 
 def independent(*laws: str) -> dict[str, Any]:
     return {f"independent rows, {law}": lambda r, m, law=law: rows(r, m, law) for law in laws}
 
 
-HSIC = {"measure": "hsic"}
-LINEAR = {**HSIC, "kernel": "linear"}
+DISAGREEMENT = "raw HSIC against CKA"
 KINDS = {
     "rows next to each other": Kind(
         exceptions.DependentRowsWarning,
@@ -183,7 +235,6 @@ KINDS = {
             "in blocks by the source's label": lambda r, m: sorted_by(r, m, "labels", "source"),
             "sorted by a column not used": lambda r, m: sorted_by(r, m, "gamma", "unused column"),
         },
-        is_tied=True,
     ),
     "copied rows": Kind(
         exceptions.RepeatedRowsWarning,
@@ -196,9 +247,8 @@ KINDS = {
             "one row in 20 copied": lambda r, m: some_copied(r, m, 0.05),
             **independent("seven levels", "zero-inflated", "rounded", "ages", "labels"),
         },
-        is_tied=True,
     ),
-    "raw HSIC against CKA": Kind(
+    DISAGREEMENT: Kind(
         exceptions.MeasureWarning,
         {
             "1 column against 20, noise 1 and 2.5": lambda r, m: columns(r, m, (1, 20), (1, 2.5)),
@@ -209,83 +259,49 @@ KINDS = {
             "linear kernel, units × 0.1": lambda r, m: in_units(r, m, 0.1),
             "linear kernel, same units": lambda r, m: in_units(r, m, 1.0),
         },
-        rule="disagree",
-        options=HSIC,
-    ),
-    "median that jumps": Kind(
-        exceptions.BandwidthWarning,
-        {law: lambda r, m, law=law: whole_numbers(r, m, law) for law in WHOLE_NUMBERS},
-        text="may jump",
-        rule="jumps",
-        options={"kernel": Gaussian()},
-    ),
-    "almost a copy": Kind(
-        exceptions.CopyWarning,
-        {
-            "source + 1% of noise": lambda r, m: nearly(r, m, lambda x, e: x + 0.01 * e),
-            "source rounded to 2 digits": lambda r, m: nearly(r, m, lambda x, _: np.round(x, 2)),
-        },
-        {
-            "source + 10% of noise": lambda r, m: nearly(r, m, lambda x, e: x + 0.1 * e),
-            "square of the source": square,
-        },
-    ),
-    "few clusters": Kind(
-        exceptions.FewUnitsWarning,
-        {"10 clusters": lambda r, m: clusters(r, m, 10)},
-        {"50 clusters": lambda r, m: clusters(r, m, 50)},
-        text="clusters",
-        sizes=(100,),
+        is_tied=False,
     ),
 }
 
 
-def ask(kind: Kind, words: str, sample: Sample, **changed: Any) -> Any:
-    """Ask the question as a user would; the cautions are in the answer."""
-    options = {**(LINEAR if "linear" in words else kind.options), **changed}
-    if len(sample) == 4:
-        options["clusters"] = sample[3]
-    return reldep.compare(*sample[:3], **options)
+def one(name: str, words: str, m: int, rng: Generator) -> Counter[str]:
+    """Count in one sample whether the caution was due, was given, and the tie rejected.
 
-
-def one(kind: Kind, words: str, m: int, rng: Generator) -> Counter[str]:
-    """Count in one sample whether the caution was due, was given, and the tie rejected."""
-    due = words in kind.due
+    Raw HSIC and CKA disagree where one of them is significant, or both with opposite signs.
+    """
+    kind = KINDS[name]
     sample = ({**kind.due, **kind.not_due})[words](rng, m)
-    answer = ask(kind, words, sample)
-    if kind.rule == "disagree":
-        other = ask(kind, words, sample, measure="cka")
+    if name == DISAGREEMENT:
+        kernel = "linear" if "linear" in words else "auto"
+        answer = reldep.compare(*sample, kernel=kernel, measure="hsic")
+        other = reldep.compare(*sample, kernel=kernel, measure="cka")
         significant = [found.pvalue < 0.05 for found in (answer, other)]
         opposite = answer.estimate * other.estimate < 0
-        due = significant[0] != significant[1] or (all(significant) and opposite)
-    elif kind.rule == "jumps":
-        due = jump_share(words, m) > 0.05
-    given = any(isinstance(w, kind.warning) and kind.text in str(w) for w in answer.warnings)
-    name = "due" if due else "not due"
-    events = Counter({name: 1, f"{name}, given": int(given)})
+        is_due = significant[0] != significant[1] or (all(significant) and opposite)
+    else:
+        answer, is_due = reldep.compare(*sample), words in kind.due
+    due = "due" if is_due else "not due"
+    given = any(isinstance(caution, kind.warning) for caution in answer.warnings)
+    events = Counter({due: 1, f"{due}, given": int(given)})
     if kind.is_tied:
-        events[f"{name}, rejected"] = int(answer.pvalue < 0.05)
+        events[f"{due}, rejected"] = int(answer.pvalue < 0.05)
     return events
-
-
-@cache
-def jump_share(law: str, m: int) -> float:
-    """Return the chance that two samples of a law have different median distances."""
-    medians = []
-    for at in range(100):
-        x = WHOLE_NUMBERS[law](np.random.default_rng([14, m, at]), m)
-        medians.append(np.median(np.abs(x[:, None] - x)[np.triu_indices(m, 1)]))
-    _, counts = np.unique(medians, return_counts=True)
-    return float(1.0 - ((counts / counts.sum()) ** 2).sum())
 
 
 def caution_cells() -> Iterator[Cell]:
     """Yield the situations of every caution."""
     for name, kind in KINDS.items():
         for words in (*kind.due, *kind.not_due):
-            for m in kind.sizes:
+            for m in (50, 100, 200):
 
-                def draw(rng: Generator, kind=kind, words=words, m=m) -> Counter[str]:
-                    return one(kind, words, m, rng)
+                def draw(rng: Generator, name=name, words=words, m=m) -> Counter[str]:
+                    return one(name, words, m, rng)
 
                 yield Cell("cautions", f"{name}: {words}", str(m), 40, draw)
+
+
+if __name__ == "__main__":
+    if "--publish" in sys.argv:
+        publish(PAGE, "real questions", table())
+    else:
+        print(table())

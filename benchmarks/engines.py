@@ -4,7 +4,7 @@ Every law has two targets with the same dependence on the source, so that a test
 reject in 5 % of samples. The coverage is that of the first dependence, whose true value is the mean
 over all samples. The price is how much longer intervals are than with all pairs of rows: the true
 one from the variance of the difference between both estimates of a sample.
-Run it: python benchmarks/blocks.py [--samples 600] [--publish]
+Run it: python benchmarks/engines.py [--samples 600] [--publish]
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from tables import DOCS, markdown, publish
+from simulation import DOCS, Generator, markdown, publish
 
 import reldep
 from reldep.engine import Blocks
@@ -26,7 +26,6 @@ ROWS, SIZE = 2_000, 100
 PRICED_ROWS, PRICED = 4_000, 200
 SYLLABLES = ("da", "fo", "gu", "ja", "ko", "la", "pu", "ro", "sa", "vo")
 
-Generator = np.random.Generator
 Law = Callable[..., tuple[Any, Any, Any, dict[str, Any]]]
 
 
