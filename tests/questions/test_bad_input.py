@@ -237,6 +237,8 @@ groups(X, HALF, HALF) -> y in a, y in b
 groups(X, Y, np.repeat(list('abcd'), 10), alternative='less') -> is for two groups, and there are 4
 groups(holed(0, 1), Y, HALF) -> x has missing values: 2 NaN
 dependence(X, Y, n_permutations=0) -> `n_permutations=0`; pass a whole number, at least 1
+dependence(X, Y, clusters=np.arange(M) // 2, n_permutations=19) -> has no effect with `test='chi-
+groups(X, Y, HALF, n_permutations=19) -> pass `test='permutation'` too
 dependence(X, Y, n_permutations=99.0) -> TypeError: `n_permutations=99.0`; pass a whole number
 dependence(X, Y, n_permutations=10**400) -> n_permutations=1000
 dependence(X, Y, test='permuted') -> `test='permuted'` is not known (did you mean 'permutation'?)

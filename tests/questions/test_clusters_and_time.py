@@ -62,6 +62,43 @@ def test_the_default_cuts_a_series_into_blocks_and_says_so():
     assert result.describe().sections
 
 
+@pytest.mark.parametrize("sizes", [[2, 1, 1, 1, 1], [5, 5, 5, 5, 5]])
+def test_fewer_than_six_clusters_are_refused_and_six_answered(sizes):
+    x, y = np.random.default_rng(0).normal(size=(2, sum(sizes) + 2))
+    codes = np.repeat(np.arange(6), [*sizes, 2])
+    answer = reldep.dependence(x, y, clusters=codes)
+    assert -1 <= answer.estimate <= 1
+    assert answer.facts["n_clusters"] == 6
+    few = codes < 5
+    with pytest.raises(reldep.exceptions.InputError, match=r"5 clusters; .* at least 6"):
+        reldep.dependence(x[few], y[few], clusters=codes[few])
+
+
+@pytest.mark.parametrize(("n_clusters", "engine"), [(10, "dense"), (40, "blocks")])
+def test_pairs_within_clusters_are_left_out_however_many_rows_there_are(n_clusters, engine):
+    rng = np.random.default_rng(3)
+    shared, own = rng.normal(size=(2, n_clusters)), 0.3 * rng.normal(size=(2, 3_600))
+    codes = np.arange(3_600) % n_clusters
+    x, y = shared[:, codes] + own
+    few = reldep.dependence(x[:3_000], y[:3_000], clusters=codes[:3_000], kernel="linear")
+    many = reldep.dependence(x, y, clusters=codes, kernel="linear")
+    assert many.provenance.engine == engine
+    # With them the estimate would be larger by about one cluster's share of the rows.
+    assert many.estimate == pytest.approx(few.estimate, abs=0.2 / n_clusters)
+    said = "random rows were used: 3,000 of 3,600"
+    assert (said in " ".join(many.provenance.notes)) == (n_clusters == 10)
+    if n_clusters == 40:
+        with pytest.raises(reldep.exceptions.InputError, match="use `engine='blocks'`"):
+            reldep.dependence(x, y, clusters=codes, kernel="linear", engine="tiled")
+
+
+def test_permutations_next_to_blocks_shuffle_what_they_are_compared_with():
+    x, y = np.random.default_rng(1).normal(size=(2, 600))
+    options = {"test": "permutation", "n_permutations": 99, "kernel": "linear"}
+    blocks, whole = (reldep.dependence(x, y, engine=e, **options) for e in ("blocks", "dense"))
+    assert blocks.pvalue == whole.pvalue
+
+
 CROSSED = (np.arange(80) // 8, np.arange(80) % 8)
 
 

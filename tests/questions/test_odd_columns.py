@@ -36,17 +36,23 @@ def test_clusters_may_come_as_any_column(xyz):
 
 
 @pytest.mark.parametrize(
-    "labels", [(1, 2, 0, -99), ("1", "2", "4", "-99"), ("a", "b", "c", "n/a"), (1, 2, 4, 99)]
+    "labels",
+    [
+        (1, 2, 0, 3, 4, -99),
+        ("1", "2", "4", "5", "6", "-99"),
+        ("a", "b", "c", "d", "e", "n/a"),
+        (1, 2, 4, 5, 6, 99),
+    ],
 )
 @pytest.mark.parametrize("argument", ["by", "clusters"])
-def test_codes_among_labels_of_rows_may_mean_missing(xyz, argument, labels):
-    own = [labels[i % 4] for i in range(40)]
-    with cautioned(MissingCodesWarning, rf"{labels[3]!r} in '{argument}' may mean missing"):
+def test_codes_among_labels_of_rows_may_mean_missing(rng, argument, labels):
+    xyz, own = rng.normal(size=(3, 60)), [labels[i % 6] for i in range(60)]
+    with cautioned(MissingCodesWarning, rf"{labels[-1]!r} in '{argument}' may mean missing"):
         if argument == "by":
             reldep.groups(*xyz[:2], own)
         else:
             reldep.compare(*xyz, clusters=own)
-    plain = reldep.groups(*xyz[:2], [(-1, 1)[i % 2] for i in range(40)])
+    plain = reldep.groups(*xyz[:2], [(-1, 1)[i % 2] for i in range(60)])
     assert not any(isinstance(one, MissingCodesWarning) for one in plain.warnings)
 
 

@@ -268,14 +268,17 @@ def test_what_needs_all_rows_in_memory_is_refused_by_name(line, folder):
         asked(call, data=folder, engine=ON_DISK)
 
 
-def test_series_on_disk_come_with_a_caution_and_those_in_memory_are_looked_at(folder, rows):
-    said = {}
-    for place, data in {"disk": folder, "memory": rows}.items():
-        engine = ON_DISK if place == "disk" else Blocks()
-        found = reldep.compare("x", "y", "z", data=data, max_lag=5, engine=engine, **WIDE)
-        said[place] = " ".join(map(str, found.warnings))
-    assert "Rows outside memory do not show how slowly the series move" in said["disk"]
-    assert "do not show" not in said["memory"]
+def test_slow_series_on_disk_have_the_degrees_of_freedom_of_those_in_memory(rows, tmp_path):
+    slow = rows.with_columns(pl.col("x", "z").cum_sum())
+    folder = write(tmp_path, slow)
+    found = [
+        reldep.compare("x", "y", "z", data=data, max_lag="auto", engine=engine, kernel="linear")
+        for data, engine in ((folder, ON_DISK), (slow, Blocks()), (slow, "auto"))
+    ]
+    disk, blocks, dense = (one.df for one in found)
+    # Memory beyond that of 2,400 rows: far fewer degrees of freedom than 40 runs have.
+    assert disk == blocks == dense < 5
+    assert all("move so slowly" in " ".join(map(str, one.warnings)) for one in found)
 
 
 def test_rows_out_of_the_order_of_time_are_refused(rows, tmp_path):

@@ -31,7 +31,7 @@ def test_rows_are_worth_what_bartletts_formula_says(rho, noise):
     # Ranks of normal values with correlation r have the correlation 6/π asin(r/2).
     normal = rho ** np.arange(1, 2000) / (1 + noise**2)
     expected = n / (1 + 2 * np.sum((6 / np.pi * np.arcsin(normal / 2)) ** 2))
-    found = Memory.of(data, PAIR)
+    found = Memory.of(data, PAIR, n)
     assert found.worth == pytest.approx(expected, rel=0.1)
     assert found.most_df == pytest.approx(found.worth / 2 - 1)
     assert found.seasonal is None
@@ -40,7 +40,7 @@ def test_rows_are_worth_what_bartletts_formula_says(rho, noise):
 def test_a_short_slow_series_is_not_worth_more_because_its_mean_is_estimated():
     rng = np.random.default_rng(2)
     worth = [
-        Memory.of({name: ranks(autoregression(rng, 80, 0.97)) for name in "xy"}, PAIR).worth
+        Memory.of({name: ranks(autoregression(rng, 80, 0.97)) for name in "xy"}, PAIR, 80).worth
         for _ in range(100)
     ]
     assert np.median(worth) < 6  # about 80 (1 - 0.94)/(1 + 0.94)
@@ -51,7 +51,7 @@ def test_a_season_is_found_by_its_period(period):
     n, rng = 5 * period + 30, np.random.default_rng(period)
     assert season_of(ranks(2 * wave(n, period) + rng.normal(size=n))) == period
     both = {name: ranks(2 * wave(n, period) + rng.normal(size=n)) for name in "xy"}
-    found = Memory.of(both | {"z": ranks(rng.normal(size=n))}, [("z", "x"), ("x", "y")])
+    found = Memory.of(both | {"z": ranks(rng.normal(size=n))}, [("z", "x"), ("x", "y")], n)
     assert (found.seasonal, found.season) == (("x", "y"), period)
 
 

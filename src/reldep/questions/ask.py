@@ -19,7 +19,7 @@ from reldep.files.in_parts import WideColumns
 from reldep.files.read import as_table
 from reldep.files.table import Table
 from reldep.questions.dealing import stored_rows
-from reldep.questions.options import Options
+from reldep.questions.options import N_PERMUTATIONS, Options
 from reldep.words import counted, in_one_line, repeated
 
 # The defaults of the shared options, for questions that do not have all of them.
@@ -255,6 +255,12 @@ def complete(options: Mapping[str, Any]) -> dict[str, Any]:
     for one, other, way_out in EXCLUSIVE:
         if is_set[one] and is_set[other]:
             raise InputError(f"{one} cannot be combined with {other}; {way_out}.")
+    test, n_permutations = found.get("test"), found.get("n_permutations", N_PERMUTATIONS)
+    if test != "permutation" and n_permutations != N_PERMUTATIONS:
+        raise InputError(
+            f"`n_permutations={n_permutations}` has no effect with `test={test!r}`; pass "
+            "`test='permutation'` too, or leave it out."
+        )
     if "n_simulations" in found:
         # Twenty draws beyond the critical value are the least that pins it down.
         least = int(np.ceil(20 / (1.0 - found.get("confidence_level", 0.95))))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from reldep.engine.choose import SIZES
-from reldep.engine.clusters import FEWEST_CLUSTERS, ClusteredKernel, Clustering
+from reldep.engine.clusters import ClusteredKernel, Clustering
 from reldep.exceptions import InputError
-from reldep.questions.options import generator
 from reldep.stats.estimates import estimates, row_influence
 from reldep.stats.independence import circular_test, cluster_independence, t_test
 from reldep.stats.pairwise import cells_of, crossed
@@ -36,31 +34,27 @@ def dependent_estimates(study: Study, influence: Influence, rows: RowDependence)
     pairs, measure, n = study.pairs, study.measure, influence.n_observations
     psi = row_influence(influence, pairs, measure)
 
-    def finished(units: Units) -> Estimates:
-        if rows.memory is not None:
-            units = replace(units, most_df=min(units.most_df, rows.memory.most_df))
-        return estimates(units, measure, pairs, rows=rows, row_psi=psi)
-
     def summed(codes: IntArray) -> Estimates:
-        return finished(Units.summed(influence, codes))
+        return estimates(Units.summed(influence, codes), measure, pairs, rows=rows, row_psi=psi)
 
     codes, *second = rows.codes(n)
     if second:
         return crossed(*map(summed, (codes, second[0], cells_of(codes, second[0]))))
-    if not study.fitted or not _are_held(codes):
-        return summed(codes)
     clustering = Clustering.of(codes, by_rows=rows.clusters is None)
+    if not study.fitted or n > SIZES.dense_rows:
+        return summed(codes)
     names = dict.fromkeys(name for pair in pairs for name in pair)
     kernels = {name: _clustered(study.fitted[name], clustering) for name in names}
-    return finished(Units.clusters(kernels, pairs, clustering))
+    units = Units.clusters(kernels, pairs, clustering)
+    return estimates(units, measure, pairs, rows=rows, row_psi=psi)
 
 
 def dependent_independence(
-    study: Study, found: Estimates, n_permutations: int | None
+    study: Study, found: Estimates, n_permutations: int, rng: np.random.Generator
 ) -> IndependenceTest:
     """Test independence where rows depend on each other."""
-    rows, codes = found.rows, found.rows.codes(study.n)
-    if len(codes) == 2 or not _are_held(codes[0]):
+    rows = found.rows
+    if found.sides or study.n > SIZES.dense_rows:
         error = float(found.standard_errors[0])
         if not error > 0:
             names = " and ".join(study.names)
@@ -71,13 +65,7 @@ def dependent_independence(
         return circular_test(x, y)
     clustering = Clustering.of(rows.clusters)
     first, second = (ClusteredKernel.of(matrix, clustering) for matrix in (x, y))
-    rng = generator(study.options)
-    return cluster_independence(first, second, clustering, n_permutations or 999, rng)
-
-
-def _are_held(codes: IntArray) -> bool:
-    """Return True for clusters enough, of few enough rows for their kernel matrices to be held."""
-    return len(codes) <= SIZES.dense_rows and len(np.unique(codes)) >= FEWEST_CLUSTERS
+    return cluster_independence(first, second, clustering, n_permutations, rng)
 
 
 def _clustered(kernel: FittedKernel, clustering: Clustering) -> ClusteredKernel:

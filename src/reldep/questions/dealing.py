@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from reldep.checks.subjects import MOST_ROWS
 from reldep.data.objects import read_labels
 from reldep.data.variables import MISSING_CODE, Labels
 from reldep.engine.blocks import FEWEST_BLOCKS, FEWEST_ROWS, Blocks
@@ -21,7 +22,7 @@ from reldep.stats.units import RowDependence
 from reldep.system import available_memory, bytes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import polars as pl
 
@@ -144,6 +145,7 @@ def stored_rows(
         rows,
         n_units=0 if deal.units is None else int(deal.units.max()) + 1,
         n_dealt=n - int((deal.numbers < 0).sum()),
+        first=None if rows.max_lag is None else _first_rows(table.parts(used, size)),
         labels=labels,
         groups=deal.groups,
     )
@@ -223,6 +225,18 @@ def _check_in_order(table: Table, lag: int | str | None, size: int) -> None:
     every = ceil(len(table) / ORDERED_ROWS)
     some = pl.concat([part.gather_every(every) for part in table.parts(dates, size)])
     check_lag(lag, len(table), _in_memory(table, some).time_order())
+
+
+def _first_rows(frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
+    """Return as many of the first rows as checks look at."""
+    import polars as pl
+
+    found: list[pl.DataFrame] = []
+    for frame in frames:
+        found.append(frame)
+        if sum(one.height for one in found) >= MOST_ROWS:
+            break
+    return pl.concat(found).head(MOST_ROWS)
 
 
 def _in_memory(table: Table, frame: pl.DataFrame) -> Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import chain
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 
@@ -16,6 +17,7 @@ from reldep.exceptions import InputError, InputTypeError
 from reldep.questions.ask import question, quiet_numbers, raise_in_full
 from reldep.questions.clustered import dependent_independence
 from reldep.questions.options import (
+    N_PERMUTATIONS,
     Assessed,
     Basic,
     Kernels,
@@ -33,13 +35,14 @@ from reldep.questions.study import read_study
 from reldep.results.tested import Dependence
 from reldep.stats.independence import (
     IndependenceTest,
-    block_f_test,
     independence_test,
+    joined_units,
     permutation_test,
+    products_test,
     unbiased_correlation,
 )
 from reldep.stats.pairwise import contrast
-from reldep.stats.units import pairs_needed
+from reldep.stats.units import FEWEST_ROWS, pairs_needed
 
 if TYPE_CHECKING:
     from reldep.questions.study import Computed, Study
@@ -58,7 +61,7 @@ class DependenceOptions(Options, Named, total=False):
             "chi-square",
         ),
     ]
-    n_permutations: Annotated[int, repetitions("How often rows are shuffled.", 999)]
+    n_permutations: Annotated[int, repetitions("How often rows are shuffled.", N_PERMUTATIONS)]
 
 
 @question
@@ -79,11 +82,9 @@ def dependence(x: One, y: Other, **options: Unpack[DependenceOptions]) -> Depend
     >>> reldep.dependence(x, x**2).pvalue < 0.001
     True
     """
-    is_permuted = options["test"] == "permutation"
     study = read_study({"x": x, "y": y}, options)
     computed = study.compute(needed=pairs_needed(study.pairs, "cka"))
     weights = np.ones(1)
-    n_permutations = options["n_permutations"] if is_permuted else None
     return computed.answer(
         Dependence,
         weights,
@@ -92,29 +93,33 @@ def dependence(x: One, y: Other, **options: Unpack[DependenceOptions]) -> Depend
         alternative="greater",
         x=study.names[0],
         y=study.names[1],
-        independence=_independence(study, computed, n_permutations),
+        independence=_independence(study, computed),
     )
 
 
-def _independence(study: Study, computed: Computed, n_permutations: int | None) -> IndependenceTest:
+def _independence(study: Study, computed: Computed) -> IndependenceTest:
     """Test independence by the unbiased correlation, or by shuffling the rows."""
     (pair,) = study.pairs
-    table = computed.influence.blocks
+    influence, table = computed.influence, computed.influence.blocks
+    n_permutations, rng = study.options["n_permutations"], generator(study.options)
     if table is not None and table.each is not None:
-        return block_f_test(table.unit_products())
+        products, memory = table.unit_products(), computed.dependences.rows.memory
+        if memory is not None:
+            products = joined_units(products, max(int(memory.most_df) + 1, FEWEST_ROWS))
+        return products_test(products, n_permutations, rng)
     if study.dependence.any:
-        return dependent_independence(study, computed.dependences, n_permutations)
-    influence = computed.influence
+        return dependent_independence(study, computed.dependences, n_permutations, rng)
     correlation = unbiased_correlation(influence, pair) / influence.unevenness(pair)
     by_law = independence_test(correlation, study.n, influence.block_sizes, influence.share)
-    if n_permutations is None:
+    if study.options["test"] != "permutation":
         return by_law
     from reldep.engine.dense import permuted_hsics
 
-    rng, (first, second) = generator(study.options), study.fitted.values()
-    orders = (rng.permutation(len(first)) for _ in range(n_permutations))
-    permuted = permuted_hsics(first, second, orders)
-    return permutation_test(by_law.statistic, computed.influence.hsic(pair), permuted)
+    first, second = study.fitted.values()
+    # The data as they are come first: blocks of rows have another HSIC than all pairs.
+    shuffled = (rng.permutation(study.n) for _ in range(n_permutations))
+    observed, *permuted = permuted_hsics(first, second, chain([np.arange(study.n)], shuffled))
+    return permutation_test(by_law.statistic, observed, np.array(permuted))
 
 
 class InfluenceOptions(Kernels, Basic, Assessed, total=False):

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from reldep.data.dataset import complete_variables
-from reldep.data.variables import Labels, Numeric
+from reldep.checks.rows import ranks_of
+from reldep.checks.subjects import Data
+from reldep.data.dataset import AlignedData, complete_variables
+from reldep.data.variables import Labels, Numeric, Rows
 from reldep.engine.blocks import SPLIT_BLOCKS, Block, BlockTable, Row, row_of
 from reldep.engine.centred import numbered
 from reldep.engine.influence import from_blocks
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from reldep.data.variables import FloatArray, Variable
+    from reldep.data.variables import FloatArray, IntArray, Variable
     from reldep.engine import Influence, Pair
     from reldep.engine.centred import Places
     from reldep.kernels.base import FittedKernel, Kernel
@@ -75,11 +77,7 @@ class FrozenKernels:
 
     def __call__(self, frame: pl.DataFrame) -> Block | None:
         """Fit the kernels to the complete rows of a block; None for too few of them."""
-        data = {
-            name: frame[own[0]] if len(own) == 1 else frame.select(own)
-            for name, own in self.columns.items()
-        }
-        variables, complete = complete_variables(data, self.missing)
+        variables, complete = _variables_in(frame, self.columns, self.missing)
         if len(complete) < LEAST_ROWS:
             return None
         fits = {name: self._fit(name, variable) for name, variable in variables.items()}
@@ -97,6 +95,16 @@ class FrozenKernels:
         except NoVariationError:
             # What does not vary within a block has an HSIC of 0 there.
             return FittedPrecomputed(np.zeros((len(variable), len(variable))))
+
+
+def _variables_in(
+    frame: pl.DataFrame, columns: Mapping[str, Sequence[str]], missing: str
+) -> tuple[dict[str, Variable], IntArray]:
+    """Return the variables of a frame in its complete rows, and these."""
+    data = {
+        name: frame[own[0]] if len(own) == 1 else frame.select(own) for name, own in columns.items()
+    }
+    return complete_variables(data, missing)
 
 
 def _row(
@@ -147,6 +155,8 @@ class StoredRows:
         Which of all rows depend on each other.
     n_units, n_dealt : int
         The units of such rows, and the rows that some block has.
+    first : DataFrame or None
+        The first rows of a series.
     labels : Labels or None
         The group of every row.
     groups : mapping of label to range
@@ -164,6 +174,7 @@ class StoredRows:
     rows: RowDependence = INDEPENDENT_ROWS
     n_units: int = 0
     n_dealt: int = 0
+    first: pl.DataFrame | None = None
     labels: Labels | None = None
     groups: Mapping[Any, range] = field(default_factory=dict)
     own: range | None = None
@@ -177,6 +188,14 @@ class StoredRows:
         n = int((labels.codes == labels.categories.index(label)).sum())
         check_group(label, n_sampled, FEWEST_OF_GROUP, self.n_rows, " among those looked at")
         return replace(self, own=self.groups[label], n_rows=n, n_dealt=n)
+
+    def ranks(self, study: Study) -> dict[str, FloatArray]:
+        """Return the ranks of the variables in the first rows of a series."""
+        if self.first is None:
+            return {}
+        columns = {name: self.columns[name] for name in study.names}
+        variables, _ = _variables_in(self.first, columns, study.options["missing"])
+        return ranks_of(Data(dataset=AlignedData(variables, Rows.of(self.first.height))))
 
     def frozen(self, study: Study, names: Iterable[str] | None = None) -> FrozenKernels:
         """Freeze kernels as the rows of a study decide, all or those of some names."""

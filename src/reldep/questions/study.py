@@ -15,13 +15,15 @@ from reldep.checks.subjects import MOST_ROWS
 from reldep.data.dataset import AlignedData, read_clusterings, read_dataset
 from reldep.data.variables import Rows
 from reldep.engine import Influence, Pair, Plan, compute_influence, make_plan
-from reldep.exceptions import FewUnitsWarning, InputError
+from reldep.engine.blocks import FEWEST_UNITS
+from reldep.engine.choose import SIZES
+from reldep.exceptions import InputError
 from reldep.kernels.choosing import as_kernel, assign
 from reldep.kernels.custom import Precomputed
 from reldep.questions.ask import DEFAULTS, complete, name_variables
 from reldep.questions.clustered import dependent_estimates
 from reldep.questions.covariates import covariates_beside, hold_fixed
-from reldep.questions.options import check_lag
+from reldep.questions.options import check_lag, generator
 from reldep.results.answer import Provenance
 from reldep.results.strength import Estimated
 from reldep.stats.estimates import estimate_dependences
@@ -166,8 +168,9 @@ class Study(Data):
     def estimates(self, influence: Influence) -> Estimates:
         """Estimate the dependences that are asked about from A."""
         rows, table = self.dependence, influence.blocks
-        if rows.max_lag is not None and self.stored is None:
-            rows = replace(rows, memory=Memory.of(ranks_of(self), self.pairs))
+        if rows.max_lag is not None:
+            ranks = ranks_of(self) if self.stored is None else self.stored.ranks(self)
+            rows = replace(rows, memory=Memory.of(ranks, self.pairs, influence.n_observations))
         if rows.any and table is None:
             found = dependent_estimates(self, influence, rows)
         else:
@@ -274,16 +277,7 @@ class Computed:
     @cached_property
     def cautions(self) -> tuple[ReldepWarning, ...]:
         """What to beware of in the data, as they were read."""
-        found = (*cautions_about(self.study.before or self.study), *self.influence.cautions)
-        rows = self.dependences.rows
-        if rows.max_lag is None or rows.memory is not None:
-            return found
-        seen = "An Influence does" if self.study.stored is None else "Rows outside memory do"
-        slow = FewUnitsWarning(
-            f"{seen} not show how slowly the series move, and p-values of slow series may be too "
-            "small; pass the data, in memory."
-        )
-        return (*found, slow)
+        return (*cautions_about(self.study.before or self.study), *self.influence.cautions)
 
     def tested(self, weights: FloatArray, where: str = "") -> Tested:
         """Return what is tested, for the checks: `weights` has one row per test."""
@@ -375,7 +369,36 @@ def read_study(
     check_source_outside(study)
     for one in covariates:
         study = hold_fixed(study, one, given)
-    return study
+    return in_reach(study)
+
+
+def in_reach(study: Study, most: int = SIZES.dense_rows) -> Study:
+    """Keep `most` rows of few large clusters, so that tuples within clusters can be left out.
+
+    Blocks of rows leave them out where there are clusters enough. The loss is small: most of what
+    varies, varies between such clusters, which have the same weight each.
+    """
+    rows, n = study.dependence, study.n
+    codes, is_crossed = rows.clusters, rows.second_clusters is not None
+    engine = getattr(study.options["engine"], "name", study.options["engine"])
+    if study.stored is not None or codes is None or is_crossed or n <= most or engine == "blocks":
+        return study
+    if len(np.unique(codes)) >= FEWEST_UNITS:
+        if engine == "auto":
+            return study
+        raise InputError(
+            f"`engine={engine!r}` cannot leave out pairs of rows within clusters among {n:,} rows; "
+            "use `engine='blocks'`."
+        )
+    order = generator(study.options).permutation(n)
+    order = order[np.argsort(codes[order], kind="stable")]
+    # The place of every row in its cluster: the first ones of each are kept.
+    place = np.arange(n) - np.searchsorted(codes[order], codes[order])
+    chosen = np.sort(order[place < np.partition(place, most)[most]])
+    part, notes = study.part(chosen), study.dataset.notes
+    said = f"Of large clusters random rows were used: {len(chosen):,} of {n:,} rows in all."
+    dataset = replace(part.dataset, notes=(*notes, said))
+    return replace(part, dataset=dataset, before=study.before or study, source=study.source)
 
 
 def reuse_influence(
@@ -389,6 +412,11 @@ def reuse_influence(
             raise InputError(
                 f"`{name}` was decided when the Influence was computed; pass the data in its place."
             )
+    if options["max_lag"] is not None:
+        raise InputError(
+            "`max_lag` needs the variables, which show how slowly the series move; pass the data "
+            "in place of the Influence."
+        )
     if options["measure"] == "dcor":
         # Given covariates, the kernel of labels is linear in the residuals of their indicators.
         metric = ("Distance", "Delta", "Precomputed", *["Linear"] * bool(influence.conditioning))
@@ -407,7 +435,6 @@ def reuse_influence(
             "pairs (normalised measures need the self-pairs too)."
         )
     n = influence.n_observations
-    check_lag(options["max_lag"], n)
     clusterings = read_clusterings(options["clusters"], n)
     rows, library = influence.observations(), influence.library
     dataset = AlignedData({}, rows, clusterings=clusterings, library=library)

@@ -365,6 +365,8 @@ def estimates(
     """
     if places is None:
         places = numbers_of(pairs, units.names)
+    if rows.memory is not None:
+        units = replace(units, most_df=min(units.most_df, rows.memory.most_df))
     row = units.row_of(places[0], places[1])
     energies = units.hsics.diagonal()
     hsics, without = units.hsics[places[0], places[1]], units.without[row]

@@ -45,7 +45,7 @@ class Memory:
         return max(self.worth / 2.0 - 1.0, 1.0)
 
     @classmethod
-    def of(cls, columns: Mapping[str, FloatArray], pairs: Sequence[Pair]) -> Memory | None:
+    def of(cls, columns: Mapping[str, FloatArray], pairs: Sequence[Pair], n: int) -> Memory | None:
         """Return the memory of the slowest of these pairs; None if no pair has columns.
 
         Parameters
@@ -53,6 +53,8 @@ class Memory:
         columns : mapping of str to ndarray, shape (d, n)
             Centred ranks or indicators in the order of time, of the variables that have them.
         pairs : sequence of Pair
+        n : int
+            The number of rows, of which the columns may be the first.
         """
         known = [pair for pair in pairs if pair[0] in columns and pair[1] in columns]
         if not known:
@@ -65,7 +67,6 @@ class Memory:
             # The variance of a sum of products of two independent series is 1 + 2 Σ r_k s_k times
             # that of independent rows (Bartlett, 1935); here r_k = c ρ^k.
             (c, rho), (d, sigma) = decays[x], decays[y]
-            n = used[x].shape[1]
             worth.append(n / (1.0 + 2.0 * c * d * rho * sigma / (1.0 - rho * sigma)))
         slowest = int(np.argmin(worth))
         both = [pair for pair in known if 0 < seasons[pair[0]] == seasons[pair[1]]]
