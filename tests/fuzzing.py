@@ -5,8 +5,6 @@ new function is drawn as soon as it is public. Arguments are known by name; one 
 gets anything. Most draws are nearly right, so that they reach the arithmetic.
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 import math

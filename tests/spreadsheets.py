@@ -1,7 +1,5 @@
 """The smallest Excel files that tests need, written without any library."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from xml.sax.saxutils import escape

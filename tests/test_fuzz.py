@@ -6,8 +6,6 @@ missing) leave the library, and no warning but its own; no input is changed; no 
 500 calls by default. ``RELDEP_FUZZ=20000`` makes as many, in another order every time.
 """
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,7 +1,5 @@
 """Any data a person has: what each kind becomes."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from fractions import Fraction
 

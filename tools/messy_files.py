@@ -3,8 +3,6 @@
 ``python tools/messy_files.py`` writes ``docs/guide/messy-files.md``. The tests run the same cases.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import tempfile
@@ -36,11 +34,10 @@ class Happened:
 
 def run(case: Case) -> Happened:
     """Read the data of a case from a file in the current directory, or as they are."""
-    made = case.make()
+    made = case.data
     try:
         if isinstance(made, (str, bytes)):
-            content = made if isinstance(made, bytes) else made.encode()
-            Path(case.file).write_bytes(content)
+            Path(case.file).write_bytes(made if isinstance(made, bytes) else made.encode())
             made = case.file
         if isinstance(made, dict):
             blocks, rows, notes = made, None, ()

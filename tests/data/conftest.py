@@ -1,7 +1,5 @@
 """Files for the tests of tables."""
 
-from __future__ import annotations
-
 import io
 import sys
 

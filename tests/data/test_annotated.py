@@ -1,15 +1,13 @@
 """AnnData files and objects: the cells' columns and the genes, read when they are needed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from reading_cases import write_annotated as write
 from scipy.sparse import csc_matrix, csr_matrix
+from typed_files import write_annotated as write
 
 import reldep
 from reldep.data.selectors import ColumnType

@@ -1,7 +1,5 @@
 """Strings that look alike are alike: composed (NFC) and decomposed (NFD) forms everywhere."""
 
-from __future__ import annotations
-
 import io
 import unicodedata
 from collections import Counter

@@ -1,7 +1,5 @@
 """Conditions on rows: what they keep, what they refuse, and that they open nothing."""
 
-from __future__ import annotations
-
 import builtins
 import random
 import socket

@@ -1,7 +1,5 @@
 """Names, nested columns and indexes of data frames."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import polars as pl

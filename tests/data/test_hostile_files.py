@@ -1,7 +1,5 @@
 """Pipes, devices, archives and names that would do harm are refused or contained."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import random
@@ -16,8 +14,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-import reading_cases
 import scipy.sparse
+import typed_files
 
 import reldep
 from reldep.data.objects import read_variable
@@ -174,7 +172,7 @@ def test_a_mutated_file_is_read_or_refused_in_words(tmp_path, kind):
     """In this process: that a child is tried first is tested by itself."""
     pytest.importorskip("h5py")
     rng = random.Random(1)  # noqa: S311
-    good = reading_cases.write_format(tmp_path, kind).read_bytes()
+    good = typed_files.write_format(tmp_path, kind).read_bytes()
     path, outcomes = tmp_path / f"broken.{kind.partition(' ')[0]}", set()
     for _ in range(60):
         bad = bytearray(good)

@@ -1,7 +1,5 @@
 """Survival(time, event): what is understood, and what is refused rather than guessed."""
 
-from __future__ import annotations
-
 import ast
 import datetime
 

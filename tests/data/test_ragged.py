@@ -1,7 +1,5 @@
 """A record with fields too many or too few is refused with its line, whatever is asked for."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

@@ -1,7 +1,5 @@
 """`reldep.read`: a table for every question."""
 
-from __future__ import annotations
-
 import datetime
 
 import narwhals as nw

@@ -1,7 +1,5 @@
 """What is read from files of every kind: one claim per line."""
 
-from __future__ import annotations
-
 import bz2
 import datetime
 import lzma

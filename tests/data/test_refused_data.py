@@ -1,7 +1,5 @@
 """What cannot be read is refused in words that name the file, what is wrong, and the way out."""
 
-from __future__ import annotations
-
 import datetime
 import gzip
 import io

@@ -1,7 +1,5 @@
 """Strings in Python: numbers in disguise are numbers, doubtful ones are no labels by themselves."""
 
-from __future__ import annotations
-
 import datetime
 import re
 

@@ -1,7 +1,5 @@
 """Column expressions, block definitions and pair weights."""
 
-from __future__ import annotations
-
 import contextlib
 
 import pytest

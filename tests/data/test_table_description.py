@@ -1,7 +1,5 @@
 """What is said of the columns of a table."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import polars as pl

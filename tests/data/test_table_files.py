@@ -1,7 +1,5 @@
 """Parquet, Arrow, Excel and NPZ; files that are missing, damaged, or not what they say."""
 
-from __future__ import annotations
-
 import datetime
 
 import numpy as np

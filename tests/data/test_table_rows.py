@@ -1,7 +1,5 @@
 """Rows of a file keep their lines through conditions, joins, blank lines and comments."""
 
-from __future__ import annotations
-
 import gzip
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Delimited text: how it is written, its types, its missing values, its errors."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

@@ -1,7 +1,5 @@
 """Every refusal of a file names an argument of `reldep.read` that helps: each way out is taken."""
 
-from __future__ import annotations
-
 import inspect
 import re
 

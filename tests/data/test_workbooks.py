@@ -1,7 +1,5 @@
 """Workbooks of three kinds: sheets, headers, words among numbers, and cells far away."""
 
-from __future__ import annotations
-
 import base64
 import zipfile
 import zlib
