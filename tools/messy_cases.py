@@ -6,9 +6,10 @@
 import gzip
 import io
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import neg
 from typing import Any
 
 import numpy as np
@@ -24,9 +25,7 @@ TRUE = {
     "fat": [round(18.5 + (7 * i) % 23 * 1.1, 1) for i in range(N)],
     "income": [900 + (7919 * i) % 90_000 for i in range(N)],
 }
-NEGATIVE = {**TRUE, "fat": [-value for value in TRUE["fat"]]}
 SEX = ["f", "m"] * (N // 2)
-Cells = dict[str, list[str]]
 
 
 @dataclass(frozen=True)
@@ -81,37 +80,38 @@ understood, said = partial(case, "understood"), partial(case, "said")
 cautioned, refused = partial(case, "cautioned"), partial(case, "refused")
 
 
-def cells(**changed: Callable[[Any], str]) -> Cells:
-    """Write the table's cells, some columns in another way."""
-    plain: Cells = {"id": [f"p{i}" for i in range(N)], "sex": list(SEX)}
-    for name, values in TRUE.items():
-        plain[name] = [changed.get(name, str)(value) for value in values]
-    return plain
+def cells(values: Mapping[str, Sequence[Any]], **changed: Any) -> dict[str, list[Any]]:
+    """Return columns, some changed by a function or in some rows: ``fat={3: "unknown"}``."""
+    found = {name: list(column) for name, column in values.items()}
+    for name, change in changed.items():
+        for row, value in enumerate(values[name]):
+            found[name][row] = change(value) if callable(change) else change.get(row, value)
+    return found
 
 
-def text(table: Cells | None = None, *, sep: str = ",", end: str = "\n") -> str:
-    """Write a table as text."""
-    table = table or cells()
-    records = [list(table), *map(list, zip(*table.values(), strict=True))]
+def text(*, sep: str = ",", end: str = "\n", **changed: Any) -> str:
+    """Write the table as text, some columns in another way."""
+    table = cells({"id": [f"p{i}" for i in range(N)], "sex": SEX, **TRUE}, **changed)
+    records = [list(table), *(map(str, one) for one in zip(*table.values(), strict=True))]
     return "".join(sep.join(record) + end for record in records)
+
+
+def rows(**changed: Any) -> list[list[Any]]:
+    """Write the table as rows of a sheet."""
+    table = cells(TRUE, **changed)
+    return [list(table), *map(list, zip(*table.values(), strict=True))]
+
+
+def right(*left_out: int, **changed: Any) -> dict[str, list[float]]:
+    """Return the right values without some rows, or with some changed."""
+    table = cells(TRUE, **changed)
+    kept = [i for i in range(N) if i not in left_out]
+    return {name: [values[i] for i in kept] for name, values in table.items()}
 
 
 def quoted(write: Callable[[Any], str]) -> Callable[[Any], str]:
     """Put what is written into double quotes."""
     return lambda value: f'"{write(value)}"'
-
-
-def written(**changed: Callable[[Any], str]) -> str:
-    """Write the table as text, some columns in another way."""
-    return text(cells(**changed))
-
-
-def with_cells(column: str, *replaced: tuple[int, str]) -> str:
-    """Write the table as text with some cells of a column replaced."""
-    table = cells()
-    for row, word in replaced:
-        table[column][row] = word
-    return text(table)
 
 
 def lines(*, before: str = "", after: dict[int, str] | None = None, end: str = "") -> str:
@@ -132,16 +132,8 @@ def r_table(sep: str) -> str:
 
 def turned_round() -> str:
     """Write the table with a row for every variable."""
-    columns = cells()
-    names = ["variable", *columns.pop("id")]
-    rows = [names, *([name, *values] for name, values in columns.items())]
-    return "".join(",".join(row) + "\n" for row in rows)
-
-
-def without(*rows: int) -> dict[str, list[float]]:
-    """Give the right values without some rows."""
-    kept = [i for i in range(N) if i not in rows]
-    return {name: [values[i] for i in kept] for name, values in TRUE.items()}
+    columns = zip(*(line.split(",") for line in text().splitlines()), strict=True)
+    return "".join(",".join(column) + "\n" for column in columns)
 
 
 def zipped(**files: str) -> bytes:
@@ -153,26 +145,9 @@ def zipped(**files: str) -> bytes:
     return packed.getvalue()
 
 
-def with_value(column: str, *rows: int, value: float) -> dict[str, list[float]]:
-    """Give the right values with some replaced."""
-    return {
-        name: [value if name == column and i in rows else v for i, v in enumerate(values)]
-        for name, values in TRUE.items()
-    }
-
-
 def comma(value: float) -> str:
     """Write a number with a decimal comma."""
     return str(value).replace(".", ",")
-
-
-def rows(*, words: dict[tuple[int, str], str] | None = None) -> list[list[object]]:
-    """Write the table as rows of a sheet."""
-    changed = words or {}
-    return [
-        list(TRUE),
-        *([changed.get((i, name), TRUE[name][i]) for name in TRUE] for i in range(N)),
-    ]
 
 
 # One cell in the last corner of a sheet.
@@ -190,18 +165,18 @@ CHAPTERS = {
         understood("`sep=;` in the first line", "sep=;\n" + text(sep=";")),
         understood("delimiters at the end of lines", text(end=",,\n")),
         understood("blank lines", lines(before="\n", after={5: "\n", 9: ",,,,\n"})),
-        understood("a cell of two lines", with_cells("sex", (3, '"f\n?"'))),
-        understood("blanks around quotes", written(fat=lambda v: f' "{v}" ')),
+        understood("a cell of two lines", text(sex={3: '"f\n?"'})),
+        understood("blanks around quotes", text(fat=lambda v: f' "{v}" ')),
         understood("compressed with gzip", gzip.compress(text().encode(), mtime=0)),
         understood("a ZIP archive of one file", zipped(a_csv=text())),
         refused("a ZIP archive of two files", zipped(a_csv=text(), b_csv=text())),
-        refused("Latin-1, not UTF-8", with_cells("sex", (3, "Männlich")).encode("latin1")),
+        refused("Latin-1, not UTF-8", text(sex={3: "Männlich"}).encode("latin1")),
         understood(
             "the same, with its encoding named",
-            with_cells("sex", (3, "Männlich")).encode("latin1"),
+            text(sex={3: "Männlich"}).encode("latin1"),
             encoding="latin1",
         ),
-        refused("a NUL byte", text().replace("p7", "p\0")),
+        refused("a NUL byte", text().replace("p7", "p\x00")),
         refused("a picture named .csv", b"\x89PNG\r\n\x1a\n"),
         refused("an empty file", ""),
     ],
@@ -246,138 +221,101 @@ CHAPTERS = {
             text().replace(f"{TRUE['fat'][4]}", comma(TRUE["fat"][4]), 1),
         ),
         refused("a row that was cut off", lines(after={7: "p99,f,33\n"})),
-        refused("a double quote inside a value", with_cells("sex", (3, '5" pipe'))),
+        refused("a double quote inside a value", text(sex={3: '5" pipe'})),
     ],
     "Numbers": [
-        said("percent signs", written(fat=lambda v: f"{v}%")),
-        said("commas between thousands", written(income=quoted(lambda v: f"{v:,}"))),
-        understood("decimal commas", text(cells(fat=comma), sep=";")),
-        said("decimal commas in quotes", written(fat=quoted(comma))),
+        said("percent signs", text(fat=lambda v: f"{v}%")),
+        said("commas between thousands", text(income=quoted(lambda v: f"{v:,}"))),
+        understood("decimal commas", text(fat=comma, sep=";")),
+        said("decimal commas in quotes", text(fat=quoted(comma))),
         said(
             "1.234,5 for a thousand and a bit",
             text(
-                cells(
-                    income=lambda v: (
-                        f"{v:,}.0".replace(",", "_").replace(".", ",").replace("_", ".")
-                    )
-                ),
+                income=lambda v: f"{v:,}.0".replace(",", "_").replace(".", ",").replace("_", "."),
                 sep=";",
             ),
         ),
-        refused(
-            "18.5 in some cells, 18,5 in others", with_cells("fat", (3, '"18,5"'), (5, '"20,25"'))
-        ),
+        refused("18.5 in some cells, 18,5 in others", text(fat={3: '"18,5"', 5: '"20,25"'})),
         refused(
             "1,234 between semicolons, nothing else to tell by",
             text(
-                cells(fat=lambda v: f"{v:.0f}", income=lambda v: f"{v % 9 + 1},{v % 900 + 100}"),
-                sep=";",
+                fat=lambda v: f"{v:.0f}", income=lambda v: f"{v % 9 + 1},{v % 900 + 100}", sep=";"
             ),
         ),
         said(
-            "the same, with the mark named",
-            text(cells(income=lambda v: f"{v:,}"), sep=";"),
-            thousands=",",
+            "the same, with the mark named", text(income=lambda v: f"{v:,}", sep=";"), thousands=","
         ),
         said(
             "spaces between thousands, as thin as they may be",
-            written(income=lambda v: f"{v:,}".replace(",", "\u202f")),
+            text(income=lambda v: f"{v:,}".replace(",", "\u202f")),
         ),
-        said("a currency", written(income=lambda v: f"€ {v}")),
-        said("a unit in every cell", written(fat=lambda v: f"{v} kg")),
-        refused("different units", with_cells("fat", (3, "18500 g"), (4, "19 kg"))),
-        refused("limits such as <0.5", with_cells("fat", (3, "<18.5"))),
-        said("minus signs of typesetters", written(fat=lambda v: f"−{v}"), values=NEGATIVE),
-        said("1,5e3", written(fat=quoted(lambda v: comma(v / 10) + "e1"))),
-        said("negative numbers in brackets", written(fat=lambda v: f"({v})"), values=NEGATIVE),
-        refused("a word among numbers", with_cells("fat", (3, "unknown"))),
+        said("a currency", text(income=lambda v: f"€ {v}")),
+        said("a unit in every cell", text(fat=lambda v: f"{v} kg")),
+        refused("different units", text(fat={3: "18500 g", 4: "19 kg"})),
+        refused("limits such as <0.5", text(fat={3: "<18.5"})),
+        said("minus signs of typesetters", text(fat=lambda v: f"−{v}"), values=right(fat=neg)),
+        said("1,5e3", text(fat=quoted(lambda v: comma(v / 10) + "e1"))),
+        said("negative numbers in brackets", text(fat=lambda v: f"({v})"), values=right(fat=neg)),
+        refused("a word among numbers", text(fat={3: "unknown"})),
         understood(
-            "the same, named as missing",
-            with_cells("fat", (3, "unknown")),
-            na=("unknown",),
-            values=without(3),
+            "the same, named as missing", text(fat={3: "unknown"}), na=("unknown",), values=right(3)
         ),
-        cautioned("codes with leading zeros", written(income=lambda v: f"{v:06}")),
+        cautioned("codes with leading zeros", text(income=lambda v: f"{v:06}")),
         cautioned(
             "ranges such as 40-49, fractions, 1.2 ± 0.1",
-            written(age=lambda v: f"{v // 2}-{v // 2 + 9}"),
+            text(age=lambda v: f"{v // 2}-{v // 2 + 9}"),
             values=None,
         ),
     ],
     "Missing values, labels and dates": [
         understood(
             "empty cells, NA, NaN, NULL",
-            with_cells("fat", (0, ""), (1, "NA"), (2, "NaN"), (3, "NULL")),
-            values=without(0, 1, 2, 3),
+            text(fat={0: "", 1: "NA", 2: "NaN", 3: "NULL"}),
+            values=right(0, 1, 2, 3),
         ),
         said(
             "n/a, #N/A, a point, ? or - among numbers",
-            with_cells("fat", (0, "n/a"), (1, "#N/A"), (2, "."), (3, "?"), (4, "-")),
-            values=without(0, 1, 2, 3, 4),
+            text(fat={0: "n/a", 1: "#N/A", 2: ".", 3: "?", 4: "-"}),
+            values=right(0, 1, 2, 3, 4),
         ),
         cautioned(
             "−999 for missing",
-            with_cells("fat", (0, "-999"), (7, "-999")),
-            values=with_value("fat", 0, 7, value=-999),
+            text(fat={0: "-999", 7: "-999"}),
+            values=right(fat={0: -999, 7: -999}),
         ),
+        cautioned("9999 for missing", text(age={3: "9999"}), values=right(age={3: 9999})),
         cautioned(
-            "9999 for missing",
-            with_cells("age", (3, "9999")),
-            values=with_value("age", 3, value=9999),
-        ),
-        cautioned(
-            "−1 in a column of positive numbers",
-            with_cells("age", (3, "-1")),
-            values=with_value("age", 3, value=-1),
+            "−1 in a column of positive numbers", text(age={3: "-1"}), values=right(age={3: -1})
         ),
         understood(
             "−999, named as missing",
-            with_cells("fat", (0, "-999"), (7, "-999")),
+            text(fat={0: "-999", 7: "-999"}),
             na=(-999,),
-            values=without(0, 7),
+            values=right(0, 7),
         ),
         cautioned(
-            "a label in two spellings",
-            with_cells("sex", (0, "F")),
-            columns=("age", "sex"),
-            values=None,
+            "a label in two spellings", text(sex={0: "F"}), columns=("age", "sex"), values=None
         ),
-        cautioned(
-            "? among labels", with_cells("sex", (0, "?")), columns=("age", "sex"), values=None
-        ),
-        refused(
-            "labels nearly all of which differ", with_cells("id", (1, "p0")), columns=("age", "id")
-        ),
+        cautioned("? among labels", text(sex={0: "?"}), columns=("age", "sex"), values=None),
+        refused("labels nearly all of which differ", text(id={1: "p0"}), columns=("age", "id")),
         understood(
             "yes and no, TRUE and FALSE",
-            with_cells("sex", *((i, ("yes", "no")[i % 2]) for i in range(N))),
+            text(sex={i: ("yes", "no")[i % 2] for i in range(N)}),
             columns=("age", "sex"),
             values=None,
         ),
-        refused("a column without any value", with_cells("fat", *((i, "") for i in range(N)))),
+        refused("a column without any value", text(fat={i: "" for i in range(N)})),
         said(
             "dates",
-            written(age=lambda v: f"2024-01-{v % 28 + 1:02}"),
-            values={
-                **TRUE,
-                "age": [v % 28 - min(v % 28 for v in TRUE["age"]) for v in TRUE["age"]],
-            },
+            text(age=lambda v: f"2024-01-{v % 28 + 1:02}"),
+            values=right(age=lambda v: v % 28),
         ),
-        refused(
-            "01/02/2024, and no day above 12", written(age=lambda v: f"{v % 12 + 1:02}/02/2024")
-        ),
+        refused("01/02/2024, and no day above 12", text(age=lambda v: f"{v % 12 + 1:02}/02/2024")),
         refused(
             "2024-01-31 in some cells, 31/01/2024 in others",
-            text(
-                cells()
-                | {
-                    "age": [
-                        f"2024-01-{i + 1:02}" if i % 2 else f"{i + 1:02}/01/2024" for i in range(N)
-                    ]
-                }
-            ),
+            text(age=lambda v: f"2024-01-{v % 28 + 1:02}" if v % 2 else f"{v % 28 + 1:02}/01/2024"),
         ),
-        refused("1/31/24, a year of two digits", written(age=lambda v: f"1/{v % 28 + 1}/24")),
+        refused("1/31/24, a year of two digits", text(age=lambda v: f"1/{v % 28 + 1}/24")),
     ],
     "Workbooks": [
         said("a workbook of two sheets", sheets(first=rows(), second=[["x"], [1]])),
@@ -399,9 +337,7 @@ CHAPTERS = {
         refused("a first sheet that is empty", sheets(notes=[], data=rows())),
         understood("the same, with the sheet named", sheets(notes=[], data=rows()), sheet="data"),
         said(
-            "n/a in a sheet's column of numbers",
-            sheets(data=rows(words={(3, "fat"): "n/a"})),
-            values=without(3),
+            "n/a in a sheet's column of numbers", sheets(data=rows(fat={3: "n/a"})), values=right(3)
         ),
         refused("a stray cell in the last corner of a sheet", sheets(data=rows(), end=_CORNER)),
     ],
