@@ -3,6 +3,7 @@
 from decimal import Decimal
 from fractions import Fraction
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -20,64 +21,44 @@ AGE = RNG.normal(50, 10, M)
 SEX = np.array(["f", "m"])[RNG.integers(0, 2, M)]
 
 
-@pytest.mark.parametrize(
-    ("data", "kind"),
-    [
-        (AGE, Numeric),
-        (AGE.astype(int), Numeric),
-        (AGE.tolist(), Numeric),
-        ([[a, 1.0 + i] for i, a in enumerate(AGE)], Numeric),
-        (AGE.astype(object), Numeric),
-        (AGE.astype(np.longdouble), Numeric),
-        ([Decimal(1), Fraction(1, 2), np.longdouble(1), np.float32(2), 3] * (M // 5), Numeric),
-        (np.ma.masked_array(AGE), Numeric),
-        (pd.Series(AGE.round(), dtype="Int64"), Numeric),
-        (pa.array(AGE), Numeric),
-        (pa.chunked_array([AGE]), Numeric),
-        (pd.DataFrame({"a": AGE, "b": AGE**2}), Numeric),
-        (pl.DataFrame({"a": AGE, "b": AGE**2}), Numeric),
-        (pa.table({"a": AGE, "b": AGE**2}), Numeric),
-        (AGE > 50, Labels),
-        ((AGE > 50).tolist(), Labels),
-        (SEX, Labels),
-        (SEX.astype("S"), Labels),
-        (SEX.astype(object), Labels),
-        (pd.Series(SEX, dtype="category"), Labels),
-        (pl.Series(SEX, dtype=pl.Categorical), Labels),
-        (pa.array(SEX), Labels),
-        (pd.DataFrame({"sex": SEX}), Labels),
-        (pd.DataFrame({"age": AGE, "sex": SEX}), Mixed),
-        (pl.DataFrame({"age": AGE, "sex": SEX}), Mixed),
-        (np.array([AGE, SEX], dtype=object).T, Mixed),
-        (np.column_stack([SEX, SEX[::-1]]), Mixed),
-        (sp.csr_array(np.eye(M)), Sparse),
-        (sp.coo_matrix(np.eye(M)), Sparse),
-        (sp.csc_array(np.eye(M, dtype=bool)), Sparse),
-        ([{1, 2}] * M, Items),
-        (np.zeros((M, 4, 4)), Items),
-        ([np.zeros((2, 2))] * M, Items),
-        ([[1.0]] * 3 + [[1.0, 2.0]] * (M - 3), Items),
-        ([(np.arange(3), np.ones((2, 2), int))] * M, Items),
-        ([None] + [[1.0, 2.0]] * (M - 1), Numeric),
-    ],
-)
+class Tensor:
+    def __array__(self, dtype=None, copy=None):
+        return AGE
+
+
+# What lists and arrays of every kind are read as is in data/golden_reading.json.
+KINDS = [
+    (AGE.astype(np.longdouble), Numeric),
+    ([Decimal(1), Fraction(1, 2), np.longdouble(1), np.float32(2), 3] * (M // 5), Numeric),
+    ([None] + [[1.0, 2.0]] * (M - 1), Numeric),
+    (pd.Series(AGE.round(), dtype="Int64"), Numeric),
+    (pd.Index(AGE), Numeric),
+    (pa.array(AGE), Numeric),
+    (pa.chunked_array([AGE]), Numeric),
+    (pa.table({"a": AGE, "b": AGE**2}), Numeric),
+    (nw.from_native(pl.DataFrame({"a": AGE})), Numeric),
+    (Tensor(), Numeric),
+    (SEX.astype("S"), Labels),
+    (pd.Series(SEX, dtype="category"), Labels),
+    (pa.array(SEX), Labels),
+    (pd.DataFrame({"sex": SEX}), Labels),
+    (np.array([AGE, SEX], dtype=object).T, Mixed),
+    (np.column_stack([SEX, SEX[::-1]]), Mixed),
+    (sp.coo_matrix(np.eye(M)), Sparse),
+    (sp.csc_array(np.eye(M, dtype=bool)), Sparse),
+    ([{1, 2}] * M, Items),
+    ([np.zeros((2, 2))] * M, Items),
+    ([(np.arange(3), np.ones((2, 2), int))] * M, Items),
+]
+
+
+@pytest.mark.parametrize(("data", "kind"), KINDS)
 def test_each_kind_of_data_is_recognised(data, kind):
     variable = read_variable(data, "v")
     assert type(variable) is kind
-    assert variable.name == "v"
-    assert len(variable) == M
+    assert (variable.name, len(variable)) == ("v", M)
 
 
-@pytest.mark.parametrize("library", [pd, pl])
-def test_series_arrays_and_lists_of_the_same_numbers_give_the_same_answer(library):
-    y = AGE + RNG.normal(size=M)
-    expected = reldep.hsic(AGE, y)
-    assert reldep.hsic(library.Series(AGE), library.Series(y)) == expected
-    assert reldep.hsic(AGE.tolist(), y.tolist()) == expected
-    assert reldep.hsic(library.DataFrame({"a": AGE}), y) == expected
-
-
-FRAME = pd.DataFrame({"a": [1.0, None, 3, 4], "b": [1, 2, None, 4]}).convert_dtypes()
 IMAGES = np.zeros((4, 2, 2))
 IMAGES[1, 0, 0] = np.nan
 
@@ -85,14 +66,9 @@ IMAGES[1, 0, 0] = np.nan
 @pytest.mark.parametrize(
     ("data", "rows"),
     [
-        (FRAME["a"], [1]),
-        (pd.Series(["a", None, "b", "a"]), [1]),
-        ([1, None, float("nan"), 4], [1, 2]),
-        ([None, {1}, {2}, {3}], [0]),
-        (FRAME, [1, 2]),
-        (pl.from_pandas(FRAME), [1, 2]),
+        (pd.DataFrame({"a": [1.0, None, 3], "b": [1, 2, None]}).convert_dtypes(), [1, 2]),
         (pa.table({"a": [1, None, 3, 4], "b": [1.0, 2.0, 3.0, 4.0]}), [1]),
-        (np.ma.masked_array([1.0, 2.0, 3.0, 4.0], mask=[0, 0, 1, 0]), [2]),
+        ([None, {1}, {2}, {3}], [0]),
         (IMAGES, [1]),
     ],
 )
@@ -105,12 +81,9 @@ def test_names_of_series_survive_into_the_result():
     result = reldep.compare(frame["dose"], frame["growth"], frame["sex"])
     assert result.dependences.pairs == (("dose", "growth"), ("dose", "sex"))
     assert "dose ~ growth" in result.to_frame()["relation"].tolist()
-
-
-def test_equal_series_names_fall_back_to_the_arguments():
-    s = pd.Series(AGE, name="value")
-    result = reldep.compare(s, s**2, s**3 + RNG.normal(size=M))
-    assert result.dependences.pairs == (("source", "first"), ("source", "second"))
+    same = [frame[name].rename("value") for name in ("dose", "growth", "growth")]
+    same[2] = same[2] ** 2
+    assert reldep.compare(*same).dependences.pairs == (("source", "first"), ("source", "second"))
 
 
 @pytest.mark.parametrize(
@@ -145,24 +118,11 @@ def test_mixed_frames_get_the_product_of_laplace_and_agreement():
     )
 
 
-def test_sums_over_mixed_frames_are_asked_for_with_plus():
-    from reldep.kernels import Delta, Gaussian
-
-    frame = pd.DataFrame({"sex": SEX, "age": AGE})
-    d2 = np.square(AGE[:, None] - AGE[None])
-    by_hand = np.exp(-d2 / (2 * 9.0)) + (SEX[:, None] == SEX)
-    summed = reldep.hsic(frame, AGE, kernel=(Delta() + Gaussian(3.0), "auto"))
-    assert summed == pytest.approx(reldep.hsic(reldep.kernels.Precomputed(by_hand), AGE))
-
-
 def test_sparse_and_dense_rows_give_the_same_answer():
     dense = (RNG.random((M, 40)) < 0.1) * RNG.random((M, 40))
-    y = RNG.normal(size=M)
     for kernel in ("gaussian", "laplace", "linear", "polynomial", "distance"):
-        expected = reldep.hsic(dense, y, kernel=kernel)
-        assert reldep.hsic(sp.csr_array(dense), y, kernel=kernel) == pytest.approx(
-            expected, rel=1e-9
-        )
+        found = [reldep.hsic(x, AGE, kernel=kernel) for x in (dense, sp.csr_array(dense))]
+        assert found[0] == pytest.approx(found[1], rel=1e-9)
 
 
 def test_sparse_data_is_never_densified(monkeypatch):
@@ -175,15 +135,3 @@ def test_sparse_data_is_never_densified(monkeypatch):
 
     monkeypatch.setattr(sp.csr_array, "toarray", only_blocks)
     assert np.isfinite(reldep.hsic(data, AGE))
-
-
-def test_objects_read_through_array_and_narwhals_protocols():
-    class Tensor:
-        def __array__(self, dtype=None, copy=None):
-            return AGE
-
-    import narwhals as nw
-
-    assert isinstance(read_variable(Tensor(), "v"), Numeric)
-    assert isinstance(read_variable(nw.from_native(pl.DataFrame({"a": AGE})), "v"), Numeric)
-    assert isinstance(read_variable(pd.Index(AGE), "v"), Numeric)

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from scipy.sparse import csc_matrix, csr_matrix
 from typed_files import write_annotated as write
@@ -151,20 +150,6 @@ def test_what_is_no_such_file_is_refused_in_words(tmp_path):
         reldep.read(path)
     with pytest.raises(ValueError, match=r"`layer='twise'`: no such layer.*'twice'"):
         reldep.read(CELLS, layer="twise")
-
-
-def test_a_scan_of_a_wide_file_is_that_of_the_arrays(tmp_path):
-    matrix = counts(n=1_050).astype(float)
-    named = {f"gene{i}": column for i, column in enumerate(matrix.T)}
-    frame = pl.DataFrame({"age": obs()["age"], "dose": np.arange(40.0), **named})
-    expected = reldep.scan(named, frame["age"], frame["dose"]).to_frame()
-    for name, writer in (("a.csv", frame.write_csv), ("a.parquet", frame.write_parquet)):
-        writer(tmp_path / name)
-        found = reldep.scan("gene*", "age", "dose", data=tmp_path / name)
-        assert found.to_frame().equals(expected)
-        late = reldep.read(tmp_path / name, where="dose > 5")
-        some = reldep.scan("gene*", "age", "dose", data=late)
-        assert some.n_observations == 34
 
 
 def test_a_file_that_refers_to_others_is_refused_before_it_is_read(tmp_path):

@@ -133,19 +133,14 @@ text("age,h\n31,1\nno,2\n45,3\n").select("@categorical") == ["age"]
 text("age,sex\n3,f\n4,m\n").read(["sex", "age", "sex"]).columns == ["sex", "age"]
 text(LONG)["a"].to_list() == ["x" * 200_000, "u"]
 text(LONG).rows.values() == [2, 3]
-cells(text("*,^.*$,,a\n1,u,v,4\n2,u,v,5\n"), '"*"') == [(1,), (2,)]
 cells(text("*,^.*$,,a\n1,u,v,4\n2,u,v,5\n"), '""') == [("v",), ("v",)]
 text("*,^.*$,,a\n1,u,v,4\n").read(["^.*$"]).columns == ["^.*$"]
-cells(text(STATED, numbers="a,b,c"), "a:b")[1:] == [(2.5, 3), (None, 4)]
-text(STATED, numbers="c")["c"].to_list() == [1, 0, 1]
-text(STATED, date_columns="day")["day"].to_list() == [DAY, None, date(2024, 2, 2)]
 "is not a number and was read as missing: '?x?' in line 4" in said(text(STATED, numbers="a"))
 "is not a date and was read as missing: 'unknown' in" in said(text(STATED, date_columns="day"))
 text('a\n1.5\n2.25\n"32,1"\n3.125\n', numbers="a")["a"].to_list() == [1.5, 2.25, None, 3.125]
 "'32,1' in line 4" in said(text('a\n1.5\n2.25\n"32,1"\n3.125\n', numbers="a"))
 text("day\n20240131\n20240202\n", date_columns="day")["day"].to_list() == [DAY, date(2024, 2, 2)]
 kinds(text("day\n20240131\n20240202\n", date_columns="day", dates="month")) == ["place in a cycle"]
-text(MARKS, decimal=",")["a"].to_list() == [1234, 2345, 7123]
 text(MARKS, thousands=".")["a"].to_list() == [1234, 2345, 7123]
 cells(text(MARKS, decimal=",", thousands="."), "b,c") == [(2.5, 1.5), (3.5, 2.5), (4.5, 3.25)]
 "'.' read as the thousands separator" in said(text(MARKS, decimal=","))

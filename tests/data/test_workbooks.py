@@ -1,31 +1,15 @@
 """Workbooks of three kinds: sheets, headers, words among numbers, and cells far away."""
 
-import base64
 import zipfile
-import zlib
+from pathlib import Path
 
 import pytest
 
 import reldep
 import spreadsheets
 
-# A workbook of Excel 97 with the columns id (a, b, c) and x, written with xlwt 1.3.
-OLD_WORKBOOK = zlib.decompress(
-    base64.b85decode(
-        b"c-rk)J!lj`6#i!CF89ObvKKExB8DSi)R;!Jut`=0O=XBSiVC`yyCNi9<Vc|@Vl-YU2v&+sAdOAb#vinZorMt"
-        b"5LJ)*IEmH{!7Rjw|-p=C1T#*YJ5}9v#Z{EH6X6D_@o7tati>dPLla31hKtCj^UJOk&K0y)-"
-        b"e%PRT&r@blMoBz_ZG~8r7P2Xfm(6b@Y7NzTS770B=rw8J3&}-"
-        b"X!QglypV>ql=NMd}V(23+@PIr?v~yIgtcO|eVEu@huUH>t&u!Ly#4U^SSab$^j_52tXLWI15~|;4+~yN|4x$"
-        b"ZjR2E;qBYbWc$BHBF*w(D*3?(oJTDO6GAzyUI%1F}!&f$lb0lo)2bs=N?o9h=K|IgL_NFD!OD+El#yUYn*LI"
-        b"Mj?)r639C){Q1riBIzCFe+v7XK=VOOhoSj;r&S_piNb|2A`8CrIbe!gh+Y+oltG`Qf+sr?NxNCH747neCtKd"
-        b"sHy+a6`4A#!2|0z#kqxtPilh$-VAkyMuL_!lbf$s7)IuXP9$~YrAQjLyQm3-"
-        b"Wq!!*`=k^&pS(Bo&99b4^$@8^B<jAbkUtANA1-"
-        b"$gI>`q?%z{*;RL17r@&{{?Q2eisAcQeJ$?IX!3yGRrda#G)a(e&7j^i8`Kre$E6(wxaKZBVRvo^@e5v{V>@P"
-        b"{5FYE9n^VK{{nsdqg!+L)DtyVl$9nzWh8*vyI7#J8B7#J8BYz#s_-AnzfAJ*>>5&d0fg`{dell-"
-        b"?hgK@eh=*9E|3RD(xt)cwciLeOz66<Ued@ocuOQRPtiY&)5+Hn5TJD{ljKkII2|Gh2L==jw};{3<s{{qgU##"
-        b"I"
-    )
-)
+# Written by xlwt 1.3, see tests/reference/README.md.
+OLD_WORKBOOK = Path(__file__).parents[1] / "reference" / "mice.xls"
 OFFICE = "urn:oasis:names:tc:opendocument:xmlns"
 
 
@@ -72,19 +56,14 @@ def write_ods(path, *rows):
     return path
 
 
-def test_an_old_workbook_is_read(tmp_path):
-    path = tmp_path / "old.xls"
-    path.write_bytes(OLD_WORKBOOK)
-    assert reldep.read(path).read(["id", "x"]).rows() == [
-        ("a", 1.5),
-        ("b", 2.5),
-        ("c", 0.30000000000000004),
-    ]
+def test_an_old_workbook_is_read():
+    rows = [("a", 1.5), ("b", 2.5), ("c", 0.30000000000000004)]
+    assert reldep.read(OLD_WORKBOOK).read(["id", "x"]).rows() == rows
 
 
 def test_an_old_workbook_that_would_take_all_memory_is_refused(tmp_path):
     # Its table of sectors says that the sector of the directory follows itself.
-    looped = bytearray(OLD_WORKBOOK)
+    looped = bytearray(OLD_WORKBOOK.read_bytes())
     table = 512 * (1 + int.from_bytes(looped[76:80], "little"))
     directory = int.from_bytes(looped[48:52], "little")
     entry = table + 4 * directory
