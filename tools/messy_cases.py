@@ -304,7 +304,7 @@ CHAPTERS = {
             columns=("age", "sex"),
             values=None,
         ),
-        refused("a column without any value", text(fat={i: "" for i in range(N)})),
+        refused("a column without any value", text(fat=dict.fromkeys(range(N), ""))),
         said(
             "dates",
             text(age=lambda v: f"2024-01-{v % 28 + 1:02}"),

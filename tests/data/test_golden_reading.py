@@ -1,8 +1,8 @@
 """No file is read differently without being named: what is read from 250 tables is frozen.
 
-`golden_reading.json` holds the contents of small files next to what is read from each: kinds,
-missing values and sums, or the start of the error. The files of the page about messy files, and
-what a list of the same cells is read as, are frozen too.
+`golden_reading.json` holds the contents of small files next to what is read from each: rows,
+kinds, missing values, sums and notes, or the start of the error. The files of the page about messy
+files, and what a list of the same cells is read as, are frozen too.
 """
 
 import datetime as dt
@@ -82,12 +82,12 @@ MESSY = [] if PAGE is None else [one for part in PAGE.CHAPTERS.values() for one 
 
 
 def file_in_one_line(path, **options):
-    """Return what is read from a file: kinds, missing values and sums, or the error's start."""
+    """Return what is read from a file: rows, columns and notes, or the start of the error."""
     try:
         table = reldep.read(path, **options)
     except (ValueError, TypeError, OSError) as error:
-        return "refused: " + str(error).replace(f"{path.parent}/", "")[:60]
-    parts = [str(len(table))]
+        return "refused: " + str(error).replace(f"{path.parent}/", "")[:120]
+    parts = [f"{len(table)} to {table.rows.name(len(table) - 1)}"]
     for name, kind in table.columns.items():
         try:
             values = table[name]
@@ -95,7 +95,8 @@ def file_in_one_line(path, **options):
             parts.append(f"{name} refused: " + str(error).split(f"column {name!r} ")[1][:40])
         else:
             parts.append(f"{name} {kind} {values.null_count()} {digest(values)}")
-    return "; ".join(parts)
+    notes = [note.replace(f"{path.parent}/", "") for note in table.notes]
+    return "; ".join([*parts, *notes])
 
 
 def digest(values):

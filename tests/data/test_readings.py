@@ -31,13 +31,9 @@ FRAME = pl.DataFrame(
 KINDS = ["text", "category", "number", "integer", "boolean", "date", "other"]
 PRICES = pl.DataFrame({"price": ["1.25", "3.50"]}).cast(pl.Decimal(10, 2))
 DAY = date(2024, 1, 31)
-STATED = "a,b,day,c\n1.5,low,2024-01-31,true\n2.5,3,unknown,false\n?x?,4,2024-02-02,true\n"
-MARKS = "a;b;c\n1.234;2,5;1.5\n2.345;3,5;2.5\n7.123;4,5;3.25\n"
 LATE = "".join(f"{i},{i % 3},true,2024-01-{1 + i % 28:02},u\n" for i in range(500))
 LATE = f"i,x,b,d,w\n{LATE}500,0.25,FALSE,2024-02-01,v\n"
 LONG = f"a,b\n{'x' * 200_000},1\nu,2\n"
-AGES = 'note,age\n"two\nlines",31\nb,unknown\nc,45\nd,\n'
-YEARS = "year,x\n2019,1.5\n2020,2.5\n2021,4\nTotal,8\n"
 SUMS = "who,x,y\n" + "anna,1.5,2\nbert,2.5,7\n" * 5
 ERROR = '<row><c><v>5</v></c><c t="e"><v>#DIV/0!</v></c></row>'
 BOOK = spreadsheets.sheets(data=[["a"], [1]])
@@ -126,31 +122,14 @@ cells(text(LATE), "x,b")[500] == (0.25, False)
 all(text(f"x,w\n1,a\n{w},{w}\n3,b\n")["x"].to_list() == [1, None, 3] for w in MISSING_WORDS[1:])
 all(cells(text(f"x,w,i\n1,a,0\n{w},{w},0\n"))[1] == (None, None, 0) for w in ['""', " NA ", ""])
 all(text(f"w,i\na,1\n{w},2\n")["w"].to_list() == ["a", w] for w in "? - none missing .".split())
-text(AGES).columns["age"] == "numbers and words"
-text(AGES)["note"].to_list() == ["two\nlines", "b", "c", "d"]
 text("age,h\n31,1\nno,2\n45,3\n").select("@numeric") == ["age", "h"]
 text("age,h\n31,1\nno,2\n45,3\n").select("@categorical") == ["age"]
 text("age,sex\n3,f\n4,m\n").read(["sex", "age", "sex"]).columns == ["sex", "age"]
 text(LONG)["a"].to_list() == ["x" * 200_000, "u"]
 text(LONG).rows.values() == [2, 3]
-cells(text("*,^.*$,,a\n1,u,v,4\n2,u,v,5\n"), '""') == [("v",), ("v",)]
 text("*,^.*$,,a\n1,u,v,4\n").read(["^.*$"]).columns == ["^.*$"]
-"is not a number and was read as missing: '?x?' in line 4" in said(text(STATED, numbers="a"))
-"is not a date and was read as missing: 'unknown' in" in said(text(STATED, date_columns="day"))
-text('a\n1.5\n2.25\n"32,1"\n3.125\n', numbers="a")["a"].to_list() == [1.5, 2.25, None, 3.125]
-"'32,1' in line 4" in said(text('a\n1.5\n2.25\n"32,1"\n3.125\n', numbers="a"))
-text("day\n20240131\n20240202\n", date_columns="day")["day"].to_list() == [DAY, date(2024, 2, 2)]
-kinds(text("day\n20240131\n20240202\n", date_columns="day", dates="month")) == ["place in a cycle"]
-text(MARKS, thousands=".")["a"].to_list() == [1234, 2345, 7123]
-cells(text(MARKS, decimal=",", thousands="."), "b,c") == [(2.5, 1.5), (3.5, 2.5), (4.5, 3.25)]
-"'.' read as the thousands separator" in said(text(MARKS, decimal=","))
-"line 12 looks like a row of totals ('avg')" in said(text(SUMS + "avg,1,9\n"))
-"but counted as one; pass `drop_summary=True` to leave it out" in said(text(SUMS + "avg,1,9\n"))
 all("totals" in said(text(f"{SUMS}{w},1,9\n")) for w in ["Mittel", "Moyenne", "итого", "合计"])
-cells(text(YEARS, drop_summary=True), "year") == [(2019,), (2020,), (2021,)]
-text(YEARS, drop_summary=True, where="x > 2").rows.values() == [3, 4]
 book(["d", "x"], ["2024-01-31", 1], ["Sum", 1], drop_summary=True)["d"].to_list() == [DAY]
-text(SUMS + "avg:,1,9\n", drop_summary=True).rows.values() == [*range(2, 12)]
 all(kinds(written(FRAME, f"m.{e}")) == KINDS for e in "parquet pq arrow feather ipc".split())
 cells(written(FRAME, "m[1]*.arrow"), "C14,diet") == [(0.5, "fish"), (None, "sun"), (None, "sun")]
 cells(written(PRICES, "p.parquet")) == [(1.25,), (3.5,)]
@@ -201,8 +180,6 @@ cells(survey("s.por", SURVEY.rename(columns=str.upper)), "AGE") == [(21,), (35,)
 survey("s.sav", missing_ranges={"age": [35]})["age"].to_list() == [21, None, None, 62]
 kinds(survey("s.sav", **SOME))[0] == "number"
 "(21 is 'adult'); if one means missing, pass `na`" in said(survey("s.sav", **SOME))
-text("patient,x\np1,1\np7,2\n", where="x > 1", id="patient").rows.name(0) == "patient p7"
-text("patient,x\np1,1\np7,2\n", where="x > 1", id="patient").rows.positions.tolist() == [1]
 written(pl.DataFrame({"x": range(10)}), "x.parquet", where="x > 6").rows.values() == [7, 8, 9]
 written(pl.DataFrame({"x": range(10)}), "x.parquet", where="x > 6").rows.name(0) == "row 7"
 cells(from_r(pd.DataFrame({"x": [1.5, 2.5], "n": [1, 2]}))) == [(1.5, 1), (2.5, 2)]
