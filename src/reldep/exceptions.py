@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from reldep.words import printable
 
@@ -23,9 +23,6 @@ _LONGEST_REASON = 200
 
 class Message(Exception):  # noqa: N818 (a mistake or a caution, by its second base)
     """A message in plain text, with arguments in backticks."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
 
 
 class InputError(Message, ValueError):
@@ -41,9 +38,7 @@ class NoVariationError(InputError):
 
 
 class UnknownPairError(InputError, KeyError):
-    """A pair that nothing was computed for; `value` is the pair."""
-
-    value: Any = None
+    """A pair that nothing was computed for."""
 
     def __str__(self) -> str:
         # KeyError would write the message as a quoted string.

@@ -8,12 +8,9 @@ import secrets
 import stat
 import sys
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 # What reports and pictures contain, near their beginning or end, so that they can be told from
 # other people's files and written again.

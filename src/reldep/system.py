@@ -6,18 +6,16 @@ import os
 import re
 import stat
 import sys
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from threading import current_thread
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from reldep.exceptions import InputError, InputTypeError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import io
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from pathlib import Path
+import numpy as np
+import polars as pl
 
-    import polars as pl
+from reldep.datasets import load_nutrimouse
+from reldep.io import check_writable, write
 
 
 def write_examples(folder: Path, *, overwrite: bool = False) -> list[Path]:
@@ -17,10 +19,6 @@ def write_examples(folder: Path, *, overwrite: bool = False) -> list[Path]:
     parts of it that can be joined by ``id``, in another order of the rows and with two mice
     less in one part. ``plants.csv`` and ``patients.csv`` are made up.
     """
-    import io
-
-    from reldep.io import check_writable, write
-
     folder.mkdir(parents=True, exist_ok=True)
     mice = _mouse_table()
     lipids = [name for name in mice.columns if name.startswith("C")]
@@ -45,10 +43,6 @@ def write_examples(folder: Path, *, overwrite: bool = False) -> list[Path]:
 
 
 def _mouse_table() -> pl.DataFrame:
-    import polars as pl
-
-    from reldep.datasets import load_nutrimouse
-
     mice = load_nutrimouse()
     return pl.DataFrame(
         {
@@ -63,9 +57,6 @@ def _mouse_table() -> pl.DataFrame:
 
 def _plant_table() -> pl.DataFrame:
     """Draw 150 plants: growth follows the dose closely, colour roughly."""
-    import numpy as np
-    import polars as pl
-
     rng = np.random.default_rng(0)
     dose = rng.uniform(0, 10, 150)
     growth = np.sqrt(dose) + rng.normal(0, 0.4, 150)
@@ -75,9 +66,6 @@ def _plant_table() -> pl.DataFrame:
 
 def _patient_table() -> pl.DataFrame:
     """Draw patients whose genes shorten their lives; some are still alive."""
-    import numpy as np
-    import polars as pl
-
     n = 80
     rng = np.random.default_rng(0)
     genes = rng.normal(size=(n, 5))

@@ -126,12 +126,10 @@ class Influence:
         wanted: Any = pair
         found = self._rows.get(wanted) if isinstance(wanted, tuple) else None
         if found is None:
-            error = UnknownPairError(
+            raise UnknownPairError(
                 f"the Influence has no conditional means of {pair!r}; add the pair to those of "
                 "reldep.influence()."
             )
-            error.value = pair
-            raise error
         return found
 
     @cached_property
