@@ -19,6 +19,7 @@ import pytest
 import reldep
 
 ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 HEAVY = ("scipy.stats", "numba", "pandas", "polars", "matplotlib", "dask", "sklearn", "narwhals")
 
 
@@ -58,12 +59,6 @@ def test_names_are_found_in_a_zip_file_too(tmp_path):
     assert archive in found
 
 
-def test_the_version_is_the_same_everywhere():
-    citation = (ROOT / "CITATION.cff").read_text()
-    assert re.search(rf"^version: {re.escape(reldep.__version__)}$", citation, re.MULTILINE)
-    assert f"## {reldep.__version__}" in (ROOT / "CHANGELOG.md").read_text()
-
-
 def test_a_report_is_made_from_a_source_tree_that_is_not_installed(tmp_path):
     # Without site-packages' record of reldep, as in a fresh clone on the path.
     code = (
@@ -77,29 +72,51 @@ def test_a_report_is_made_from_a_source_tree_that_is_not_installed(tmp_path):
     assert f"<dd>{reldep.__version__}</dd>" in (tmp_path / "a.html").read_text()
 
 
+def test_the_version_and_its_date_are_the_same_everywhere():
+    """Step 1 of a release."""
+    version = re.escape(reldep.__version__)
+    where = {
+        "CITATION.cff": rf"^version: {version}\ndate-released: (\S+)$",
+        "CHANGELOG.md": rf"^## {version} \((\d{{4}}-\d\d-\d\d)\)$",
+        "recipe/recipe.yaml": rf'^  version: "({version})"$',
+    }
+    found = {
+        name: re.findall(line, (ROOT / name).read_text(), re.M) for name, line in where.items()
+    }
+    assert found["CITATION.cff"] == found["CHANGELOG.md"] != []
+    assert found["recipe/recipe.yaml"] == [reldep.__version__]
+
+
+def test_what_must_hold_before_a_tag_exists_as_targets_of_make():
+    """Step 2 of a release."""
+    makefile, guide = (ROOT / name for name in ("Makefile", "CONTRIBUTING.md"))
+    rules = dict(re.findall(r"^([a-z-]+):([^#\n]*)", makefile.read_text(), re.M))
+    named = re.findall(r"`make ([a-z-]+)`", guide.read_text().partition("## Release")[2])
+    assert {"release-check", "attack"} <= set(named) <= set(rules)
+    steps = set(rules["release-check"].split())
+    assert {"coverage", "docs", "installed", "sdist", "lowest"} <= steps <= set(rules)
+
+
 def test_the_lowest_versions_are_the_ones_that_are_tested():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    asked = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
+    asked = [*PROJECT["dependencies"], *chain(*PROJECT["optional-dependencies"].values())]
     lowest = dict(re.findall(r"^([\w-]+)>=([\d.]+)$", "\n".join(asked), re.MULTILINE))
     pinned = dict(
         re.findall(
             r"^([\w-]+)==([\d.]+)$", (ROOT / "constraints-lowest.txt").read_text(), re.MULTILINE
         )
     )
-    needed = [re.match(r"[\w-]+", line)[0] for line in project["dependencies"]]
+    needed = [re.match(r"[\w-]+", line)[0] for line in PROJECT["dependencies"]]
     assert set(needed) <= set(pinned)
     for name, version in pinned.items():
         assert f"{version}.".startswith(f"{lowest[name]}."), name
 
 
 def test_the_conda_recipe_asks_for_what_the_package_asks():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     recipe = (ROOT / "recipe" / "recipe.yaml").read_text()
     run = recipe.partition("  run:\n")[2].partition("\ntests:")[0]
     found = {line.strip("- ").replace(" ", "") for line in run.splitlines() if line.strip()}
-    wanted = {line.replace("matplotlib>", "matplotlib-base>") for line in project["dependencies"]}
+    wanted = {line.replace("matplotlib>", "matplotlib-base>") for line in PROJECT["dependencies"]}
     assert found - {"python>=${{python_min}}"} == wanted
-    assert f'version: "{reldep.__version__}"' in recipe
 
 
 def modules():
@@ -116,6 +133,7 @@ def test_examples_in_docstrings_run(name):
 @pytest.mark.skipif(sys.platform == "win32", reason="the workflow runs this step on Linux")
 @pytest.mark.parametrize(("tag", "status"), [(f"v{reldep.__version__}", 0), ("v0.0.1", 1)])
 def test_only_the_tag_of_the_version_can_be_released(tag, status):
+    """Step 3 of a release."""
     workflow = (ROOT / ".github/workflows/release.yml").read_text()
     (step,) = re.findall(r"name: The tag is the version\n.*\n\s+run: (.*)", workflow)
     done = subprocess.run(
