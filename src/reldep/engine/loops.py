@@ -25,12 +25,9 @@ HEIGHT, WIDTH = 64, 256
 # From this many columns on one matrix product is faster than differences (measured).
 BY_PRODUCT = 6
 
-# Largest squared distance: its root times a value that has decayed to 0 is still 0.
-FARTHEST = 1e300
-
-# 2^x = 2^n 2^r: adding ROUND leaves n plus the exponent's bias in the lowest bits; 2^r by a minimax
-# polynomial with a relative error of 2e-16.
-ROUND = 1.5 * 2.0**52 + 1023.0
+# 2^x = 2^n 2^r: adding ROUND leaves n in the lowest bits, from where it is added to the exponent of
+# 2^r, a minimax polynomial with a relative error of 2e-16.
+ROUND = 1.5 * 2.0**52
 TWO = (
     1.0,
     0.6931471805599497,
@@ -59,15 +56,15 @@ def summing(loop: Loop) -> Loop:
 
 @compiled
 def exp2(x: float) -> float:
-    """Return 2^x for x ≤ 0, vectorised by the compiler; 2^-1022 for anything smaller."""
-    x = max(x, -1022.0)
-    biased = x + ROUND
-    r = x - (biased - ROUND)
+    """Return 2^x for x ≤ 0, vectorised by the compiler; 2^-1021 for anything smaller."""
+    x = max(x, -1021.0)
+    rounded = x + ROUND
+    r = x - (rounded - ROUND)
     s = r * r
     odd = (((TWO[9] * s + TWO[7]) * s + TWO[5]) * s + TWO[3]) * s + TWO[1]
     even = ((((TWO[10] * s + TWO[8]) * s + TWO[6]) * s + TWO[4]) * s + TWO[2]) * s + TWO[0]
-    power = np.int64(np.float64(biased).view(np.int64) << 52).view(np.float64)
-    return (odd * r + even) * power
+    bits = np.float64(odd * r + even).view(np.int64)
+    return np.int64(bits + (np.float64(rounded).view(np.int64) << 52)).view(np.float64)
 
 
 # ------------------------------------------------------------------------------------------- tiles
@@ -93,21 +90,20 @@ def squared_distances(
             for c in range(first, last):
                 x = -0.5 * left[i0 + r, c]
                 for j in range(n):
-                    square = (x - others[c, j]) * (x - others[c, j])
-                    out[r, j] = min(square + (out[r, j] if c > first else 0.0), FARTHEST)
+                    before = out[r, j] if c > first else 0.0
+                    out[r, j] = before + (x - others[c, j]) ** 2
         return
     product = left[i0 : i0 + height, first : last + 2].copy() @ others[first : last + 2, :n].copy()
     for r in range(height):
         norm, n_cancelled = left[i0 + r, last], 0
         for j in range(n):
-            out[r, j] = min(product[r, j], FARTHEST)
+            out[r, j] = product[r, j]
             n_cancelled += not product[r, j] >= CANCELLED * (norm + others[last + 1, j])
         for j in range(n if n_cancelled else 0):
             if not product[r, j] >= CANCELLED * (norm + others[last + 1, j]):
-                square = 0.0
+                out[r, j] = 0.0
                 for c in range(first, last):
-                    square += (-0.5 * left[i0 + r, c] - others[c, j]) ** 2
-                out[r, j] = min(square, FARTHEST)
+                    out[r, j] += (-0.5 * left[i0 + r, c] - others[c, j]) ** 2
 
 
 @compiled
@@ -118,70 +114,41 @@ def join(how: int, before: float, value: float) -> float:
 
 @compiled
 def apply(
-    function: int, how: int, c: float, s: FloatArray, r: int, n: int, out: FloatArray, k: int
-) -> None:
-    """Join a function of the squared distances in row r to out[k, r]."""
-    if function == GAUSSIAN:
-        for j in range(n):
-            out[k, r, j] = join(how, out[k, r, j], exp2(c * s[r, j]))
-    elif function == LAPLACE:
-        for j in range(n):
-            out[k, r, j] = join(how, out[k, r, j], exp2(c * np.sqrt(s[r, j])))
-    elif function == ROOT:
-        for j in range(n):
-            out[k, r, j] = join(how, out[k, r, j], c * np.sqrt(s[r, j]))
-    else:
-        for j in range(n):
-            out[k, r, j] = join(how, out[k, r, j], 1.0 if s[r, j] == 0 else c)
-
-
-@compiled
-def evaluate(
-    program: Program,
-    i0: int,
-    height: int,
+    function: int,
+    how: int,
+    c: float,
+    s: FloatArray,
+    own: float,
     others: FloatArray,
-    n: int,
-    square: FloatArray,
-    values: FloatArray,
+    out: FloatArray,
 ) -> None:
-    """Fill values[k, r, j] for all kernels of a tile."""
-    there = -1
-    for f in range(len(program.factors)):
-        k, source, function, how = program.factors[f]
-        if source != there:
-            first, last = program.sources[source]
-            squared_distances(program.left, i0, height, others, first, last, n, square)
-            there = source
-        for r in range(height):
-            apply(function, how, program.scales[f], square, r, n, values, k)
-
-
-@compiled
-def centre(
-    values: FloatArray, k: int, r: int, first: int, n: int, own: float, others: FloatArray
-) -> None:
-    """Take f_i + f_j off a row; what is not above the diagonal becomes 0."""
-    for j in range(n):
-        values[k, r, j] -= own + others[k, j]
-    for j in range(first):
-        values[k, r, j] = 0.0
+    """Join a function of the squared distances of a row to its values, less f_i + f_j."""
+    if function == GAUSSIAN:
+        for j in range(len(out)):
+            out[j] = join(how, out[j], exp2(c * s[j])) - (own + others[j])
+    elif function == LAPLACE:
+        for j in range(len(out)):
+            out[j] = join(how, out[j], exp2(c * np.sqrt(s[j]))) - (own + others[j])
+    elif function == ROOT:
+        for j in range(len(out)):
+            out[j] = join(how, out[j], c * np.sqrt(s[j])) - (own + others[j])
+    else:
+        for j in range(len(out)):
+            out[j] = join(how, out[j], 1.0 if s[j] == 0 else c) - (own + others[j])
 
 
 @summing
 def add_products(
-    values: FloatArray, pairs: IntArray, height: int, n: int, across: FloatArray, down: FloatArray
+    values: FloatArray, pairs: IntArray, r: int, across: FloatArray, down: FloatArray
 ) -> None:
-    """Sum products of two kernels along rows and columns; -1 for the second stands for 1."""
+    """Sum products of two kernels along a row and columns; the last row of values is 1."""
     for p in range(len(pairs)):
-        x, y = pairs[p]
-        for r in range(height):
-            total = 0.0
-            for j in range(n):
-                product = values[x, r, j] * (values[y, r, j] if y >= 0 else 1.0)
-                total += product
-                down[p, j] += product
-            across[p, r] = total
+        first, second, below, total = values[pairs[p, 0]], values[pairs[p, 1]], down[p], 0.0
+        for j in range(len(below)):
+            product = first[j] * second[j]
+            total += product
+            below[j] += product
+        across[p, r] = total
 
 
 @compiled
@@ -202,16 +169,23 @@ def strip(program: Program, pairs: IntArray, effects: FloatArray, j0: int, out: 
     """
     n = min(WIDTH, len(program.left) - j0)
     others, other_effects = program.right[:, j0 : j0 + n].copy(), effects[:, j0 : j0 + n].copy()
-    square, values = np.empty((HEIGHT, WIDTH)), np.empty((program.n_kernels, HEIGHT, WIDTH))
-    across, down = np.empty((len(out), HEIGHT)), np.zeros((len(out), WIDTH))
+    squares = np.empty((len(program.sources), HEIGHT, n))
+    values, nothing = np.ones((program.n_kernels + 1, n)), np.zeros(n)
+    across, down = np.empty((len(out), HEIGHT)), np.zeros((len(out), n))
     for i0 in range(0, j0 + n, HEIGHT):
         height = min(HEIGHT, j0 + n - i0)
-        evaluate(program, i0, height, others, n, square, values)
-        for k in range(len(values)):
-            for r in range(height):
-                first = max(0, min(n, i0 + r + 1 - j0))
-                centre(values, k, r, first, n, effects[k, i0 + r], other_effects)
-        add_products(values, pairs, height, n, across, down)
+        for source in range(len(squares)):
+            first, last = program.sources[source]
+            squared_distances(program.left, i0, height, others, first, last, n, squares[source])
+        for r in range(height):
+            for f in range(len(program.factors)):
+                k, source, function, how = program.factors[f]
+                is_last = f + 1 == len(program.factors) or program.factors[f + 1, 0] != k
+                own, less = (effects[k, i0 + r], other_effects[k]) if is_last else (0.0, nothing)
+                apply(function, how, program.scales[f], squares[source, r], own, less, values[k])
+            if i0 + r >= j0:
+                values[:-1, : i0 + r + 1 - j0] = 0.0
+            add_products(values, pairs, r, across, down)
         add_columns(across, height, i0, out)
     add_columns(down, n, j0, out)
 

@@ -119,10 +119,10 @@ class Tiled:
 
 
 def strips_of(n: int) -> range:
-    """Return the first columns of all strips."""
+    """Return the first columns of all strips, the longest first: threads then end together."""
     from reldep.engine.loops import WIDTH
 
-    return range(0, n, WIDTH)
+    return range(0, n, WIDTH)[::-1]
 
 
 def swept(
