@@ -99,7 +99,7 @@ sheet(['a', 'b']) -> x.xlsx has 2 columns, but no rows
 sheet(['a', 'b', 'a'], [1, 2, 3]) -> x.xlsx has more than one column named 'a'
 sheet(['x'], [1.5], ['oops'], [2.5]) -> holds numbers and words: 'oops' (line 3)
 sheet(['a'], [1], sheet='dta') -> `sheet='dta'` is not known (did you mean 'data'?)
-sheet(['a'], [1], sheet=2) -> `sheet=2` is not there: x.xlsx has 1 sheets, 'data'
+sheet(['a'], [1], sheet=2) -> `sheet=2` is not there: x.xlsx has the sheets 'data'
 rds([1.0, 2.0]) -> x.rds holds 0 data frames
 npz(a=np.array([1, 'x'], dtype=object)) -> 'a' of x.npz holds pickled Python objects, … never loaded
 npz(a=np.zeros((2, 2, 2))) -> 'a' of x.npz has 3 dimensions, its shape is (2, 2, 2)

@@ -150,7 +150,7 @@ def test_colons_in_names_are_tried_as_part_of_the_name():
         ("@x", r"unknown type of column '@x'; types: '@numeric', '@categorical', '@genes', '@all'"),
         ("id,!id", r"'id,!id' leaves no column of mice.csv"),
         ("!@all", r"leaves no column of mice.csv: all are excluded with '!'"),
-        ("", r"'' has an empty place where a column should be"),
+        ("", r"'' has an empty place; a column without a name"),
         ("id,,diet", r"'id,,diet' has an empty place"),
         ("id,", r"'id,' has an empty place"),
         ("!", r"'!' has an empty place"),

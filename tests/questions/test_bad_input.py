@@ -113,7 +113,7 @@ compare(X, Y, Z, given=['1 g', '2 mg'] * 20) -> different units: '1 g' … , '2 
 compare('t0', 't1', 't2', data=T, clusters=HALF) -> TypeError: `clusters` is of type ndarray
 compare('t0', 't1', 't1', data=T) -> `first` and `second` are both 't1'
 compare('t0', ['t1', 'v'], 't2', data=T) -> no column 'v'
-compare('t0', 't1', 't2') -> TypeError: pass the file or frame it is in as `data`
+compare('t0', 't1', 't2') -> TypeError: pass its file as `data`
 compare('t0', 't1', 't2', data=T, by='t1') -> TypeError: compare() has no argument `by`
 compare(X, Y) -> TypeError: compare(): missing a required argument: 'second'
 compare(X, Y, Z, where='x > 0') -> TypeError: has no argument `where`; pass `data=reldep.read(

@@ -149,8 +149,7 @@ def check_has_rows(data: Any, name: str) -> None:
     """Raise InputTypeError for what is plainly not one observation per row."""
     if isinstance(data, str):
         raise InputTypeError(
-            f"{name} is the string {cell(data)}; to name a column, pass the file or frame it is in "
-            "as `data`; else pass one observation per row."
+            f"{name} is the string {cell(data)}; to name a column, pass its file as `data`."
         )
     if data is None or isinstance(data, (bytes, numbers.Number, dict, set)):
         raise no_rows(data, name)
@@ -159,8 +158,7 @@ def check_has_rows(data: Any, name: str) -> None:
 def no_rows(data: Any, name: str) -> InputTypeError:
     """Return the error for what has no rows."""
     return InputTypeError(
-        f"{name} is of type {type(data).__name__}; pass one observation per row as an array, "
-        "list, series or data frame."
+        f"{name} is of type {type(data).__name__}; pass one observation per row, as in a list."
     )
 
 
@@ -185,8 +183,7 @@ def check_unique(names: Iterable[str], what: str, more: str = "") -> None:
     twice = repeated(names)
     if twice:
         raise InputError(
-            f"{what} has more than one column named {listing(twice)}. Give every column a name of "
-            f"its own{more}."
+            f"{what} has more than one column named {listing(twice)}. Rename them{more}."
         )
 
 
@@ -374,12 +371,10 @@ def _unmatched(first_name: str, first: Any, name: str, index: Any) -> InputError
     if not (index.is_unique and first.is_unique):
         return InputError(
             f"{first_name!r} and {name!r} have different indexes in which labels come twice, so "
-            "their rows cannot be matched. Bring them into one order, and drop the index with "
-            ".reset_index(drop=True)."
+            "that rows cannot be matched. Bring them into one order, and drop the index."
         )
     stranger = next(label for label in index if label not in first)
     return InputError(
         f"{first_name!r} and {name!r} do not have the same rows: {cell(stranger)} is in the index "
-        f"of {name!r} only. Join them by their index first; if they are in one order already, drop "
-        "the index with .reset_index(drop=True)."
+        f"of {name!r} only. Join them, or drop the index if they are in one order."
     )

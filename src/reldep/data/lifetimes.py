@@ -139,14 +139,12 @@ def _check_censored(marks: FloatArray, known: BoolArray, names: tuple[str, str])
     if not is_censored.any() and gaps.mean() >= 0.1 and (marks == 1).any():
         raise InputError(
             f"{names[1]} marks {int((marks == 1).sum())} events and no censored time, and is "
-            f"missing in {int(gaps.sum())} rows. If a missing value stands for a censored time, "
-            "write 0 there; without these rows nobody would be censored."
+            f"missing in {int(gaps.sum())} rows. If a missing value means censored, write 0 there."
         )
     if is_censored.any() and not (known & is_censored).any():
         raise InputError(
             f"{names[0]} is missing in all {int(is_censored.sum())} rows that are censored. Fill "
-            "in how long these were observed; without them the lifetimes of those with the event "
-            "alone say nothing about the hazard."
+            "in how long these were observed; those with the event alone do not show the hazard."
         )
 
 
@@ -177,22 +175,19 @@ def _read_times(values: list[Any], name: str, places: Rows) -> FloatArray:
     if present and are_moments(present):
         if not isinstance(present[0], (datetime.timedelta, np.timedelta64)):
             raise InputError(
-                f"{name} holds dates, and a lifetime is a length of time; subtract the date at "
-                "which each was first observed."
+                f"{name} holds dates, and a lifetime is a length of time; subtract the first date."
             )
         values = read_moments(values, name).values[:, 0].tolist()
     for row, value in enumerate(values):
         if not (is_number(value) or is_missing(value)):
             raise InputTypeError(
-                f"{name} is {cell(value)} in {places.name(row)}; pass the time under observation "
-                "as a number."
+                f"{name} is {cell(value)} in {places.name(row)}; pass the time as a number."
             )
     lengths = np.array([float_of(value, name) for value in values], dtype=np.float64)
     if (lengths < 0).any():
         row = int(np.argmax(lengths < 0))
         raise InputError(
-            f"{name} is {lengths[row]:g} in {places.name(row)}; pass times since the start, at "
-            "least 0."
+            f"{name} is {lengths[row]:g} in {places.name(row)}; pass times since the start."
         )
     return lengths
 
@@ -257,8 +252,5 @@ def _common_index(time: Any, event: Any) -> Any | None:
     """Return the index of pandas series, by which rows are matched with other frames."""
     first, second = own_index(time), own_index(event)
     if first is not None and second is not None and not first.equals(second):
-        raise InputError(
-            "time and event have different indexes, so that their rows may not belong together; "
-            "take both from one frame."
-        )
+        raise InputError("time and event have different indexes; take both from one frame.")
     return first if first is not None else second

@@ -82,8 +82,7 @@ def read_labels(data: Any, name: str) -> Labels:
         twin = written.setdefault(str(label), label)
         if twin is not label:
             raise InputError(
-                f"{name} has the labels {twin!r} and {label!r}, which look the same; write them in "
-                "one way."
+                f"{name} has the labels {twin!r} and {label!r}, which look the same; unify them."
             )
     ordered = getattr(getattr(data, "dtype", None), "ordered", False)
     if ordered and frame_library(data) == "pandas":

@@ -139,8 +139,7 @@ def _select(expression: str, schema: Mapping[str, ColumnType], source: str) -> l
         wanted = item[1:].lstrip() if is_excluded else item
         if not wanted:
             raise InputError(
-                f"{expression!r} has an empty place where a column should be; a column without a "
-                'name is written ""'
+                f'{expression!r} has an empty place; a column without a name is written ""'
             )
         found = _resolve(wanted, schema, source)
         if is_excluded:

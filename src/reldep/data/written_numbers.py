@@ -180,10 +180,7 @@ def float_of(value: Any, name: str) -> float:
     except (OverflowError, ValueError, TypeError):
         number = float("inf")
     if np.isinf(number) and not (isinstance(value, (float, np.floating)) or value in _INFINITE):
-        raise InputError(
-            f"{name} has a number that is too large for a computer's decimals. Pass numbers below "
-            "1e308."
-        )
+        raise InputError(f"{name} has a number that is too large; pass numbers below 1e308.")
     return number
 
 

@@ -54,15 +54,13 @@ def read_annotated(source: Source, options: Reading, most_held: int = _MOST_HELD
     for part in ("obs", "var"):
         if part in file and not isinstance(file[part], h5py.Group):
             raise InputError(
-                f"{source.name} was written by an anndata older than 0.7. Read and write it again "
-                "with a newer one."
+                f"{source.name} was written by an anndata older than 0.7. Use a newer one."
             )
     needed = ("obs", "var") if options["layer"] else ("obs", "var", "X")
     lacking = [part for part in needed if part not in file]
     if lacking:
         raise InputError(
-            f"{source.name} has no {lacking[0]!r}: it is HDF5, but not an AnnData file. Write it "
-            "with anndata.write_h5ad."
+            f"{source.name} has no {lacking[0]!r}: it is HDF5, but not an AnnData file."
         )
     cells = _obs_of_file(file["obs"], source)
     genes = _texts(file["var"][file["var"].attrs["_index"]], source)
@@ -227,8 +225,7 @@ def _matrix_of_file(stored: Any, shape: tuple[int, int], source: Source, most_he
     own = tuple(map(int, stored.attrs[key] if is_sparse else stored.shape))
     if own != shape:
         raise InputError(
-            f"the matrix of {source.name} has the shape {own}, but there are {shape[0]} cells and "
-            f"{shape[1]} genes."
+            f"the matrix of {source.name} has the shape {own}, not {shape} as cells and genes."
         )
     if not is_sparse:
         return stored
@@ -286,8 +283,7 @@ class _StoredSparse:
         within = np.asarray(self.places[begin:end])
         if len(within) and not 0 <= int(within.min()) <= int(within.max()) < self.width:
             raise InputError(
-                f"the sparse matrix of {self.source.name} has values outside of its {self.width} "
-                "places."
+                f"the sparse matrix of {self.source.name} has values outside of its shape."
             )
         own = self.starts[first : last + 1] - begin
         return csr_array((self.values[begin:end], within, own), shape=(last - first, self.width))

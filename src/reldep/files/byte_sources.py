@@ -197,8 +197,7 @@ class Source:
         path = self.content
         if isinstance(path, Path) and self.stamp and _stamp(path) != self.stamp:
             raise InputError(
-                f"{self.name} has changed while it was read. Read it again when it is "
-                "complete, or read a copy."
+                f"{self.name} has changed while it was read. Read it again, or a copy."
             )
 
 
@@ -209,8 +208,7 @@ def check_budget(n_bytes: float, n_packed: float, what: str, *, at_once: bool = 
     if n_bytes > (min(free / 3, most) if at_once else most):
         raise InputError(
             f"{what} would unpack from {in_words(n_packed)} to {in_words(n_bytes)} of memory "
-            f"({in_words(free)} are free). Name fewer columns, or save the part you need as a "
-            "Parquet file."
+            f"({in_words(free)} are free). Save the part you need as a Parquet file."
         )
 
 
@@ -373,8 +371,7 @@ def _check_regular(path: Path) -> tuple[int, ...]:
         raise IsADirectoryError(f"{name} is a directory; name a file.")
     if not stat.S_ISREG(mode):
         raise InputError(
-            f"{name} is a pipe, device or socket, not a file. Name a file, or send text to "
-            "standard input, which is called -."
+            f"{name} is a pipe, device or socket, not a file. Standard input is called -."
         )
     if not os.access(path, os.R_OK):
         raise PermissionError(f"{name} may not be read: ask for permission to read it")

@@ -352,10 +352,7 @@ def on_circles(column: Column, name: str, options: Reading) -> Column:
         return column
     dtype = column.values.dtype
     if dtype in (pl.Date if rule == "hour" else pl.Time, pl.Duration):
-        raise InputError(
-            f"column {name!r} has no {rule}: its values are of the type {dtype}. Pass another "
-            "value for `dates`."
-        )
+        raise InputError(f"column {name!r} has no {rule}: its type is {dtype}. Change `dates`.")
     note = f"dates read as their place in the {SPANS[rule]}, on a circle"
     return replace(
         column,

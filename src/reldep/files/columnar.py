@@ -103,8 +103,7 @@ def _common_type(
             if not strict:
                 continue
             raise InputError(
-                f"{source.name} has no column {name!r}, which other files have. Write "
-                "all files with the same columns, or leave that file out."
+                f"{source.name} has no column {name!r}, which other files have. Leave it out."
             )
         own = schema[name]
         if first == pl.Null or (own.is_float() and first.is_numeric()):
@@ -113,7 +112,7 @@ def _common_type(
         if strict and own != pl.Null and not is_alike:
             raise InputError(
                 f"column {name!r} has values of the type {own} in {source.name}, and of "
-                f"the type {first} in other files. Write it with one type in all files."
+                f"the type {first} in other files. Write one type in all files."
             )
     return first
 
@@ -135,8 +134,7 @@ def parquet_files(place: Any) -> list[Source] | None:
         away = [one for one in entries if not one.resolve().is_relative_to(root)]
         if away:
             raise InputError(
-                f"{printable(away[0])} is a link that leads out of {printable(text)}. Name the "
-                "files, or copy them into the directory."
+                f"{printable(away[0])} is a link that leads out of {printable(text)}. Copy it."
             )
         found, others = [one for one in entries if _is_parquet(one)], []
     elif glob.has_magic(text) and not path.exists():
@@ -147,8 +145,7 @@ def parquet_files(place: Any) -> list[Source] | None:
     if not found or others:
         raise InputError(
             f"{printable(text)} has {'other files than' if others else 'no'} Parquet files"
-            f"{': ' + listing(others) if others else ''}. Name one file, or a directory of Parquet "
-            "files with the same columns."
+            f"{': ' + listing(others) if others else ''}. Name one file, or a directory of them."
         )
     # A link counts its rows once; the order of a file system may change, and the rows with it.
     once = {(file.stat().st_dev, file.stat().st_ino): file for file in sorted(found)[::-1]}
@@ -259,9 +256,8 @@ def _array(archive: Any, own: str, name: str) -> Any:
             if "allow_pickle" not in str(error):
                 raise
             raise InputError(
-                f"array {own!r} of {name} holds pickled Python objects, which are never loaded: "
-                "they may run any program. Save numbers or text instead, as with "
-                f"{own}.astype(float) or {own}.astype(str)"
+                f"array {own!r} of {name} holds pickled Python objects, which are never loaded. "
+                f"Save {own}.astype(float) or {own}.astype(str)."
             ) from error
 
 
@@ -272,8 +268,7 @@ def _as_column_values(array: object, what: str) -> npt.NDArray[np.generic]:
         raise InputError(f"{what} is {found}; expected numbers, booleans, text or dates")
     if array.ndim not in (1, 2):
         raise InputError(
-            f"array {what} has {array.ndim} dimensions, its shape is {array.shape}; expected one "
-            "column (1-D) or a block of columns (2-D), as array.reshape(len(array), -1) gives"
+            f"array {what} has {array.ndim} dimensions, its shape is {array.shape}; pass 1 or 2."
         )
     kind, size = array.dtype.kind, array.dtype.itemsize
     if kind == "S":
@@ -353,8 +348,7 @@ def _from_r(source: Source, read: Any) -> tuple[pl.DataFrame, dict[str, list[str
     tables = {own: value for own, value in frames.items() if hasattr(value, "columns")}
     if len(tables) != 1:
         raise InputError(
-            f"{source.name} holds {len(tables)} data frames "
-            f"({listing(tables) or 'none'}). Save the one you want with saveRDS()."
+            f"{source.name} holds {len(tables)} data frames. Save the one you want with saveRDS()."
         )
     table = next(iter(tables.values()))
     return pl.DataFrame([series_of_pandas(str(own), table[own]) for own in table.columns]), {}

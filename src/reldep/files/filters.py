@@ -114,8 +114,7 @@ def _rows_where(table: Table, where: Any) -> tuple[str, BoolArray]:
         mask = np.empty(0)
     if mask.dtype.kind != "b" or mask.ndim != 1:
         raise InputTypeError(
-            f'`where` is of type {type(where).__name__}. Pass a condition such as "age > 40", or '
-            "one boolean per row."
+            f'`where` is of type {type(where).__name__}. Pass a condition such as "age > 40".'
         )
     if len(mask) != table.n_rows:
         raise InputError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -18,7 +18,7 @@ from reldep.data.missing_codes import is_code
 from reldep.data.numbers import is_unit, looks_like_number
 from reldep.data.variables import FloatArray
 from reldep.exceptions import InputError
-from reldep.words import composed, listed, listing, printable
+from reldep.words import composed, counted, listed, listing, printable
 
 DELIMITERS = ",;\t|"
 # Records among which a header is looked for, and that show how a text is written.
@@ -190,6 +190,12 @@ def _check_names(names: Sequence[str], name: str, line: int, skip_rows: int | No
     return [f"line {line} holds whole numbers, which were taken as the names of columns"]
 
 
+def check_rows(n_rows: int, names: Collection[str], name: str) -> None:
+    """Raise InputError if there is no row below the names."""
+    if n_rows < 1:
+        raise InputError(f"{name} has {counted(len(names), 'column')}, but no rows.")
+
+
 def in_composed_form(names: Sequence[str]) -> list[str]:
     """Return names in Unicode's composed form, unless two would become one."""
     formed = [composed(name) for name in names]
@@ -278,10 +284,7 @@ def _check_blanks(text: str, name: str) -> None:
     lines = [line.split() for line in islice(io.StringIO(text), PREAMBLE) if line.strip()]
     widths = {len(fields) for fields in lines}
     if len(lines) > 1 and len(widths) == 1 and widths.pop() > 1:
-        raise InputError(
-            f"{name} seems to have several blanks between its fields. Put commas or tabs between "
-            "them: save it as CSV."
-        )
+        raise InputError(f"{name} seems to have several blanks between its fields. Save it as CSV.")
 
 
 def first_full_record(found: Sequence[Sequence[str]]) -> int | None:

@@ -141,8 +141,7 @@ class DealtRows:
                 frame.write_ipc(self._path / f"{part:06d}-{batch:06d}.arrow")
         except OSError as error:
             raise InputError(
-                f"the rows are dealt into blocks in {self._path.parent}, where they cannot be "
-                f"written: {error}. Set TMPDIR to a folder with more room."
+                f"rows cannot be written to {self._path.parent}: {error}. Set another TMPDIR."
             ) from error
 
     def block(self, number: int) -> pl.DataFrame | None:

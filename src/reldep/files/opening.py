@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -33,6 +34,7 @@ from reldep.files.columnar import (
     read_package,
     read_parquet_files,
 )
+from reldep.files.header import check_rows
 from reldep.files.read import READING, STATED, Reading, completed, date_rule
 from reldep.files.table import Table, at_once
 from reldep.files.text import read_text
@@ -61,15 +63,14 @@ _SECONDS, _BYTES_PER_SECOND = 60, 1_000_000
 # Files that were tried, by what changes if they do: the page reads a file many times.
 _SURVIVED: set[tuple[int | str, ...]] = set()
 _PROGRAM = "import sys; sys.path.insert(0, sys.argv[1]); from reldep.files import opening; "
-_PROGRAM += "opening.read_in_child(*sys.argv[2:])"
+_PROGRAM += "opening.read_in_child(sys.argv[2])"
 
 
 def open_table(data: Any, options: Reading) -> Table:
     """Return data of any kind as a table."""
-    if isinstance(data, (list, tuple)) and all(map(_is_place, data)):
-        return _of_files([*data], options)
-    if _is_place(data):
-        return _of_files([data], options)
+    places = data if isinstance(data, (list, tuple)) else [data]
+    if all(map(_is_place, places)):
+        return _of_files([*places], options)
     if is_annotated(data):
         return table_of_object(data, options)
     if is_dask(data):
@@ -87,25 +88,23 @@ def _of_files(places: list[Any], options: Reading) -> Table:
     join = options["join"]
     if not places:
         raise InputError("`data` names no file; name at least one.")
-    names = [os.fspath(place) if isinstance(place, os.PathLike) else str(place) for place in places]
+    names = list(map(str, places))
     if len(places) > 1 and join is None:
         raise InputError(
             f"{len(places)} files need a column to be joined on. Pass `join='id'` for the column "
             f"that identifies a row in {listing(names)}; to read Parquet files with the same "
             "columns as one table, name their directory, or put the pattern in quotes."
         )
-    if len(places) == 1 and join is not None:
-        raise InputError(f"`join={join!r}` needs at least two files; only {names[0]!r} is given.")
     if repeated(names):
         raise InputError(f"{listing(repeated(names))} is given more than once.")
     if join is None:
         files = parquet_files(places[0])
         if files is not None:
             return read_parquet_files(printable(names[0]), files, options)
-    sources = [open_source(place) for place in places]
-    if join is None:
-        return read_source(sources[0], options)
-    stems = [*map(stem, places)]
+        return read_source(open_source(places[0]), options)
+    if len(places) == 1:
+        raise InputError(f"`join={join!r}` needs at least two files; only {names[0]!r} is given.")
+    sources, stems = [*map(open_source, places)], [*map(stem, places)]
     # Which columns have a stated kind can only be said of the joined table.
     plain = cast("Reading", {**options, **dict.fromkeys(STATED)})
     tables = [read_source(source, plain) for source in sources]
@@ -140,9 +139,7 @@ def read_source(source: Source, options: Reading, *, is_tried: bool = False) -> 
     with source.reading():
         table = _READERS[source.format.name](source, options)
     source.check_unchanged()
-    if not table.n_rows:
-        n_columns = counted(len(table.columns), "column")
-        raise InputError(f"{table.name} has {n_columns}, but no rows.")
+    check_rows(table.n_rows, table.columns, table.name)
     return table
 
 
@@ -159,8 +156,8 @@ def _try_in_child(source: Source, options: dict[str, str | int | None]) -> None:
     memory = min(available_memory(), _MEMORY + _MEMORY_PER_BYTE * source.size)
     seconds = _SECONDS + source.size // _BYTES_PER_SECOND
     with source.on_disk() as path:
-        words = [str(path.absolute()), source.format.name, json.dumps(options), str(memory)]
-        command = [sys.executable, "-P", "-c", _PROGRAM, root, *words, str(seconds)]
+        task = json.dumps([str(path.absolute()), source.format.name, options, memory, seconds])
+        command = [sys.executable, "-P", "-c", _PROGRAM, root, task]
         # It belongs to the group of this process, so that whoever ends the group ends it too.
         quiet = {**os.environ, "POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1"}
         try:
@@ -175,28 +172,24 @@ def _try_in_child(source: Source, options: dict[str, str | int | None]) -> None:
             status = None
     if status != 0:
         raise InputError(
-            f"{source.name} is damaged, or too large to be read. Open it in its own "
-            "program, and save it again or as CSV."
+            f"{source.name} is damaged, or too large to be read. Save it again, or as CSV."
         )
     _SURVIVED.add(key)
 
 
-def read_in_child(path: str, form: str, options: str, memory: str, seconds: str) -> None:
+def read_in_child(task: str) -> None:
     """Read a file within limits; errors in words are raised again where they can be seen."""
-    try:
+    path, form, options, memory, seconds = json.loads(task)
+    with suppress(ImportError):  # not on Windows
         import resource
 
-        resource.setrlimit(resource.RLIMIT_AS, (int(memory),) * 2)
-        resource.setrlimit(resource.RLIMIT_CPU, (int(seconds),) * 2)
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    except ImportError:  # not on Windows
-        pass
-    try:
-        source = Source(path, Path(path), FORMATS[form])
-        table = read_source(source, completed(json.loads(options)), is_tried=True)
+        for limit, most in (("AS", memory), ("CPU", seconds), ("CORE", 0)):
+            resource.setrlimit(getattr(resource, f"RLIMIT_{limit}"), (most, most))
+    with suppress(ValueError, OSError, ImportError):
+        table = read_source(
+            Source(path, Path(path), FORMATS[form]), completed(options), is_tried=True
+        )
         table.load([*table.columns][:1] + [*table.columns][-1:])
-    except (ValueError, OSError, ImportError):
-        pass
 
 
 def _of_frame(data: Any, options: Reading) -> Table:
@@ -252,8 +245,7 @@ def _as_frame(data: Any, options: Reading) -> nw.DataFrame[Any]:
     astray = [name for name in _OF_FILES if given[name] != READING[name].default]
     if astray:
         raise InputError(
-            f"`{astray[0]}` is about files, and `data` is of type {kind}. Leave it out; a data "
-            "frame has its own ways to do so."
+            f"`{astray[0]}` is about files, and `data` is of type {kind}. Leave it out."
         )
     return nw.from_native(with_plain_names(data, "data"), eager_only=True)
 

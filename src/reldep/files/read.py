@@ -63,8 +63,7 @@ def _check_encoding(name: str, value: Any) -> None:
         is_known = False
     if not is_known:
         raise InputError(
-            f"`{name}={value!r}` is not known; pass the name of an encoding, such as 'utf-8', "
-            "'latin1', 'cp1252' or 'utf-16'."
+            f"`{name}={value!r}` is not known; pass an encoding such as 'utf-8' or 'latin1'."
         )
 
 
@@ -230,8 +229,7 @@ def completed(given: Mapping[str, Any]) -> Reading:
     options = cast("Reading", {name: given.get(name, one.default) for name, one in READING.items()})
     if options["decimal"] is not None and options["decimal"] == options["thousands"]:
         raise InputError(
-            f"`thousands={options['thousands']!r}` is also the decimal mark; a number cannot use "
-            "one mark for both."
+            f"`thousands={options['thousands']!r}` is also the decimal mark. Name two marks."
         )
     options["na"] = codes_for_missing(options["na"])
     return options
@@ -327,8 +325,7 @@ def _orders(order: Mapping[str, str | Sequence[str]] | Words) -> dict[str, list[
         found[name] = [composed(str(label).strip()) for label in split]
         if len(set(found[name])) < max(2, len(found[name])):
             raise InputError(
-                f"`order` of column {name!r} is {labels!r}. Name every label once, from the lowest "
-                "to the highest: 's<m<l'."
+                f"`order` of {name!r} is {labels!r}. Name all from the lowest to the highest."
             )
     return found
 

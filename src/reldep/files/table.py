@@ -310,8 +310,7 @@ class Table:
             unknown = sorted(present - set(order) - {"nan"})
             if unknown:
                 raise InputError(
-                    f"column {name!r} has labels that `order` lacks: {listing(unknown)}. Name "
-                    "every label once, as in order={'size': 's<m<l'}."
+                    f"column {name!r} has labels that `order` lacks: {listing(unknown)}."
                 )
         return replace(self, orders={name: tuple(order) for name, order in orders.items()})
 
@@ -332,8 +331,7 @@ class Table:
         if lifetime is not None:
             if len(names) > 1:
                 raise InputError(
-                    f"column {lifetime!r} of {variable} contains lifetimes. Make it a variable of "
-                    "its own."
+                    f"column {lifetime!r} of {variable} contains lifetimes, which stand alone."
                 )
             event, value = self.lifetimes[lifetime]
             both = nw.from_native(self.read([lifetime, event]), eager_only=True)
@@ -357,8 +355,7 @@ class Table:
             for time, (event, _) in self.lifetimes.items():
                 if event in asked:
                     raise InputError(
-                        f"column {event!r} is part of the lifetimes in {time!r}; name {time!r} "
-                        "alone."
+                        f"column {event!r} is part of the lifetimes in {time!r}; name only that."
                     ) from error
             first = next(iter(self.columns), "")
             if self.columns.get(first) not in _LABELS or first in self.doubts:
@@ -369,8 +366,7 @@ class Table:
                 raise
             raise InputError(
                 f"no column {found!r} in {self.name}, but a row: it stands in the first "
-                f"column, {first!r}. Rows are observations and columns are variables: transpose "
-                "the table first."
+                f"column, {first!r}. Transpose the table: its columns are the variables."
             ) from error
 
 
@@ -388,7 +384,6 @@ def _ordered(
         return replace(variable, parts=parts)
     if not isinstance(variable, Labels):
         raise InputError(
-            f"column {names[0]!r} does not contain labels; leave it out of `order`, or name it in "
-            "`categories` too."
+            f"column {names[0]!r} does not contain labels; name it in `categories` or leave it out."
         )
     return replace(variable, order=orders[names[0]])

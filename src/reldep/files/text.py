@@ -21,7 +21,7 @@ from reldep.data.variables import IntArray
 from reldep.exceptions import InputError
 from reldep.files.byte_sources import Source
 from reldep.files.cells import Cells, table_of_cells
-from reldep.files.header import Header, find_header
+from reldep.files.header import Header, check_rows, find_header
 from reldep.files.read import Reading
 from reldep.files.table import Table
 from reldep.system import available_memory
@@ -66,8 +66,7 @@ def read_text(source: Source, options: Reading, *, largest: float | None = None)
     )[header.n_before :]
     left_out, notes = _left_out(found, header, source)
     kept = found["line"].filter(~left_out).to_numpy()
-    if not len(kept):
-        raise InputError(f"{source.name} has {counted(len(header.names), 'column')}, but no rows.")
+    check_rows(len(kept), header.names, source.name)
     first_line = int(found["line"][0])
     if left_out.any():
         source = _without_lines(source, found["line"].filter(left_out).to_list(), first_line)
@@ -186,8 +185,7 @@ def _in_utf8(source: Source, encoding: str | None) -> Source:
             text = source.bytes().decode(encoding).removeprefix("\ufeff")
         except (UnicodeError, ValueError) as error:
             raise InputError(
-                f"{source.name} is not text in the encoding {encoding!r}: {error}. Name "
-                "another one with `encoding`."
+                f"{source.name} is not text in the encoding {encoding!r}: {error}. Set `encoding`."
             ) from None
         source = replace(source, content=text.encode())
     # A line end of one old computer, or of two computers in one file.
@@ -331,8 +329,7 @@ def _check_text(text: bytes, source: Source, line: int = 1) -> None:
         line += text.count(b"\n", 0, error.start)
         raise InputError(
             f"line {line} of {name} is not UTF-8 text. Save the file as 'CSV UTF-8', or name its "
-            "encoding: `encoding='cp1252'` for files from Excel on Windows, `encoding='latin1'` "
-            "for many older ones."
+            "encoding: `encoding='cp1252'` (Excel on Windows), `encoding='latin1'` (many others)."
         ) from None
 
 

@@ -19,11 +19,11 @@ from reldep.arguments import check_choice
 from reldep.exceptions import InputError
 from reldep.files.byte_sources import Source
 from reldep.files.cells import Cells, table_of_cells
-from reldep.files.header import PREAMBLE, first_full_record, header_of_records
+from reldep.files.header import PREAMBLE, check_rows, first_full_record, header_of_records
 from reldep.files.read import Reading
 from reldep.files.table import Table
 from reldep.system import import_extra
-from reldep.words import counted, listing
+from reldep.words import listing
 
 # Maximum number of cells between the first and the last one, as a million rows of a hundred columns
 # are a large sheet, not an attack; and if most are empty. The reader makes room for each.
@@ -99,8 +99,7 @@ def _choose(book: Any, options: Reading, name: str) -> str:
     if isinstance(wanted, int):
         if not 1 <= wanted <= len(names):
             raise InputError(
-                f"`sheet={wanted!r}` is not there: {name} has {len(names)} sheets, "
-                f"{listing(names)}."
+                f"`sheet={wanted!r}` is not there: {name} has the sheets {listing(names)}."
             )
         return names[wanted - 1]
     check_choice("sheet", wanted, names)
@@ -137,9 +136,7 @@ def _read_sheet(book: Any, sheet: str, source: Source, options: Reading) -> Cell
         is_text=False,
     )
     start = first + header.n_before
-    if start >= words.height:
-        n_columns = counted(len([one for one in header.names if one]), "column")
-        raise InputError(f"{name} has {n_columns}, but no rows.")
+    check_rows(words.height - start, [one for one in header.names if one], name)
     nameless = [""] * (words.width - len(header.names))
     own = [one or f"\0{i}" for i, one in enumerate((*header.names, *nameless))]
     text, typed = words.slice(start), _load(book, sheet, skip=start)
