@@ -58,7 +58,7 @@ $(VENV)/.bench: pyproject.toml | $(BIN)/python
 	$(PIP) -e '.[test,benchmarks]'
 	@touch $@ $(VENV)/.run
 
-benchmarks: $(VENV)/.bench  ## speed and memory beside other programs; writes docs/benchmarks.md
+benchmarks: $(VENV)/.bench  ## speed and memory next to other programs; writes docs/benchmarks.md
 	$(BIN)/python benchmarks/speed.py --publish
 
 reproduce: $(VENV)/.dev  ## the paper's figures and tables at full size; writes docs/reproduction

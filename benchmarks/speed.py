@@ -1,7 +1,7 @@
 """Speed and memory: ``make benchmarks``, or ``python benchmarks/speed.py --only small cold``.
 
 Every job runs in a process of its own. What is compared is measured in the same process, one after
-the other: ratios can be trusted further than seconds. Everything goes through public names.
+the other: ratios are more reliable than seconds. Everything goes through public names.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def plain_numpy(source, first, second):
 
 
 @job(
-    "The published test beside other programs",
+    "The published test next to other programs",
     "The paper's spirals, raw data to p-value, bandwidths included; all pairs in double precision. "
     "z differs by its bandwidths: the median of the distances of random pairs, or of all pairs.",
 )
@@ -262,7 +262,7 @@ def make_series(rng, m):
 
 
 @job(
-    "Blocks beside all pairs of rows",
+    "Blocks next to all pairs of rows",
     "100,000 rows × 10 columns, three variables, Laplace kernels of fixed bandwidth; one sweep "
     "evaluates the kernel values of all blocks once.",
 )
@@ -323,7 +323,7 @@ def parquet(quick):
 @job(
     "On a Dask cluster",
     "Three variables of 10 columns in a Dask data frame of Parquet files; a LocalCluster of two "
-    "workers of one thread each, beside one process with two threads.",
+    "workers of one thread each, next to one process with two threads.",
 )
 def cluster(quick):
     import dask.dataframe as dd
@@ -433,7 +433,9 @@ def goals(jobs):
         reached = dict(jobs.get(name, {}).get("rows", [])).get(what)
         if isinstance(reached, (int, float)):
             met = reached >= bound if side == "at least" else reached <= bound
-            rows.append([what, f"{side} {bound}", reached, "yes" if met else "no"])
+            rows.append(
+                [f"{JOBS[name][0]}: {what}", f"{side} {bound}", reached, "yes" if met else "no"]
+            )
     return table({"head": ["goal", "bound", "reached", "met"], "rows": rows})
 
 
@@ -451,8 +453,8 @@ def page(results):
 
 PREAMBLE = [
     "Written by `make benchmarks` on the machine named below. What is compared was measured in one",
-    "process, one after the other: ratios can be trusted further than seconds. Goals that are not",
-    "reached stand here all the same.",
+    "process, one after the other: ratios are more reliable than seconds. Goals that were not",
+    "reached are listed, too.",
 ]
 
 

@@ -24,15 +24,18 @@ import sys
 import tempfile
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
+sys.path[:0] = [str(ROOT / name) for name in ("src", "tests", "benchmarks")]
+
+from simulation import markdown, publish  # noqa: E402
 
 import fuzzing  # noqa: E402
 import reldep  # noqa: E402
@@ -44,9 +47,6 @@ from reldep.cli.app import run  # noqa: E402
 from reldep.datasets._examples import write_examples  # noqa: E402
 from reldep.exceptions import InputError, ReldepWarning  # noqa: E402
 from reldep.io import MADE_BY_US, write  # noqa: E402
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 PAGE = ROOT / "docs" / "reliability.md"
 COMMAND = [sys.executable, "-P", "-m", "reldep"]
@@ -236,22 +236,8 @@ def hostile_conditions(made: Attempts) -> None:
             opened.append(str(arguments[0]))
 
     sys.addaudithook(watch)
-    parts = [
-        "a",
-        "s",
-        "1",
-        "'x'",
-        "1e999",
-        "==",
-        "<",
-        "in",
-        "(",
-        ")",
-        "and",
-        "or",
-        "not",
-        "$q$'$q$",
-    ]
+    parts = ["a", "s", "1", "'x'", "1e999", "==", "<", "in", "(", ")", "and", "or", "not"]
+    parts += ["$q$'$q$"]
     parts += ["read_csv('private.csv')", "select x from t", "a.__class__", "__import__('os')", "()"]
     parts += ["lambda: a", "[a for a in s]", "open('private.csv')", "a := 1", "{", "'", "\\", "--"]
     parts += ["is null", "between 1 and 2", "max(a)", "a" * 5_000, "(" * 5_000, "9" * 5_000, "\x00"]
@@ -406,7 +392,7 @@ ALL: tuple[tuple[str, str, Callable[[Attempts], None]], ...] = (
         "no file, no network",
         hostile_conditions,
     ),
-    ("small files that unpack to much, with 4 GB", WORDS, small_files_that_unpack_to_much),
+    ("small files that unpack to a lot, with 4 GB", WORDS, small_files_that_unpack_to_much),
     ("command lines of wrong, odd and hostile words", WORDS, hostile_commands),
     ("session files with values and bytes changed", "the page is shown afterwards", session_files),
     ("writing over files, data, links and folders", "only ours, or as asked", existing_files),
@@ -418,19 +404,6 @@ ALL: tuple[tuple[str, str, Callable[[Attempts], None]], ...] = (
 )
 
 
-def publish(rows: str, tried: int, seconds: float, number: int) -> None:
-    """Write the table into the page, between its marks."""
-    today = datetime.datetime.now(tz=datetime.UTC).date()
-    made = (
-        f"{tried:,} attempts on reldep {reldep.__version__}, Python {platform.python_version()} on "
-        f"{platform.system()}, {today}; {seconds:g} seconds per attack, seed {number}.\n\n{rows}\n"
-    )
-    start, end = "<!-- attack: begin -->\n", "<!-- attack: end -->"
-    page = PAGE.read_text(encoding="utf-8")
-    before, after = page.partition(start)[0], page.partition(end)[2]
-    PAGE.write_text(f"{before}{start}\n{made}\n{end}{after}", encoding="utf-8")
-
-
 def main() -> int:
     """Attack, print, publish if asked to."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -438,10 +411,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--publish", action="store_true", help=f"write {PAGE.name}")
     chosen = parser.parse_args()
-    rows = [
-        "| tried | must hold | times | answered | refused in words | broke |",
-        "|---|---|--:|--:|--:|--:|",
-    ]
+    rows = []
     tried = broken = 0
     for what, holds, attack in ALL:
         with tempfile.TemporaryDirectory() as folder:
@@ -451,10 +421,17 @@ def main() -> int:
         for problem, example in made.broken.items():
             print(f"  BROKE {problem}\n    {example[:600]}", flush=True)
         counts = [made.counts.total(), *(made.counts[w] for w in ("answered", "refused", "broke"))]
-        rows.append(f"| {what} | {holds} | {' | '.join(f'{n:,}' for n in counts)} |")
+        rows.append([what, holds, *(f"{n:,}" for n in counts)])
         tried, broken = tried + counts[0], broken + counts[3]
     if chosen.publish:
-        publish("\n".join(rows), tried, chosen.seconds, chosen.seed)
+        today = datetime.datetime.now(tz=datetime.UTC).date()
+        head = ["tried", "must hold", "times", "answered", "refused in words", "broke"]
+        text = (
+            f"{tried:,} attempts on reldep {reldep.__version__}, Python "
+            f"{platform.python_version()} on {platform.system()}, {today}; {chosen.seconds:g} "
+            f"seconds per attack, seed {chosen.seed}.\n\n{markdown(head, rows)}"
+        )
+        publish(PAGE, "attack", text)
     return int(broken > 0)
 
 
