@@ -8,18 +8,42 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from reldep.exceptions import ReldepWarning
 from reldep.io import write
+from reldep.plotting.style import BLUE, ORANGE
 
 Rows = list[dict[str, Any]]
 
 # Text stays text in an SVG, and its identifiers do not change from run to run.
 SVG_SETTINGS: Any = {"svg.fonttype": "none", "svg.hashsalt": "reldep"}
+
+
+class Series(NamedTuple):
+    """How one of several things in the same picture looks, also without colour."""
+
+    colour: str
+    line: Any
+    marker: str
+
+
+GREEN, PURPLE, BLACK = "#009E73", "#CC79A7", "#000000"
+SERIES = (
+    Series(BLUE, "-", "o"),
+    Series(ORANGE, "--", "s"),
+    Series(GREEN, "-.", "^"),
+    Series(PURPLE, ":", "D"),
+    Series(BLACK, (0, (5, 1, 1, 1, 1, 1)), "v"),
+)
+
+
+def series(i: int) -> Series:
+    """Return the look of the i-th series; after five the looks repeat."""
+    return SERIES[i % len(SERIES)]
 
 
 class Output:

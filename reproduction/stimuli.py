@@ -15,9 +15,9 @@ from matplotlib.figure import Figure
 
 import reldep
 from reldep.datasets import make_two_stimuli
-from reldep.plotting.style import GREY, series, without_frame
+from reldep.plotting.style import GREY, without_frame
 from reproduction import RunRequest
-from reproduction.output import Output, Rows, image, markdown_table
+from reproduction.output import Output, Rows, image, markdown_table, series
 from reproduction.paper import LEVEL
 from reproduction.repetitions import Cell, Record, Records, run_cells
 

@@ -13,7 +13,7 @@ from scipy.stats import norm
 import reldep
 from reldep.datasets import load_acc
 from reldep.plotting.intervals import ellipse_outline
-from reldep.plotting.style import GREY, series, without_frame
+from reldep.plotting.style import GREY, without_frame
 from reproduction import RunRequest
 from reproduction.corpora.glioma import read_glioma
 from reproduction.output import (
@@ -23,6 +23,7 @@ from reproduction.output import (
     image,
     markdown_table,
     pvalue,
+    series,
     unprinted_cautions,
 )
 from reproduction.paper import GLIOMA, GLIOMA_TUMOURS, LEVEL, RADIUS_95

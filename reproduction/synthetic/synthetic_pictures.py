@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 
 from reldep.datasets import make_spirals
 from reldep.plotting.intervals import ellipse_outline
-from reldep.plotting.style import GREY, legend_above, series, without_frame
-from reproduction.output import Rows
+from reldep.plotting.style import GREY, legend_above, without_frame
+from reproduction.output import Rows, series
 from reproduction.paper import LEVEL
 from reproduction.repetitions import Cell, Records
 from reproduction.synthetic.draws import METHODS, TESTS

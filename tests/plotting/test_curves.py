@@ -14,16 +14,6 @@ def legend(ax):
     return [text.get_text() for text in ax.get_legend().get_texts()]
 
 
-def test_power_curves_are_drawn_under_their_names_with_the_pilot_and_80_percent(joint):
-    n = [50, 100, 200]
-    curves = {"joint": [joint.power(i) for i in n], "split": [joint.power(i // 2) for i in n]}
-    ax = plotting.power(n, curves, pilot=80, alpha=0.01)
-    np.testing.assert_array_equal(ax.lines[0].get_ydata(), curves["joint"])
-    assert legend(ax) == ["joint", "split"]
-    assert {text.get_text() for text in ax.texts} == {"80%", "pilot"}
-    assert ax.get_ylabel() == "power at the 1% level"
-
-
 def drawn(statistics=STATISTICS):
     return plotting.bandwidths(FACTORS, statistics, np.full(4, 1.96), np.full(4, 2.2), first="y")
 

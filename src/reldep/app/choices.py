@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from itertools import takewhile
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
@@ -63,10 +63,10 @@ class Choices:
     alpha: float = 0.05
 
     @property
-    def places(self) -> list[Argument]:
-        """The variables of the question, and the covariates."""
-        arguments = offered(self.question)
-        return [*slots_of(self.question), *([arguments[GIVEN]] if self.covariates else [])]
+    def places(self) -> dict[str, Argument]:
+        """The variables of the question, and the covariates, by name."""
+        held = {GIVEN: offered(self.question)[GIVEN]} if self.covariates else {}
+        return {**slots_of(self.question), **held}
 
     @property
     def sentence(self) -> str:
@@ -74,13 +74,14 @@ class Choices:
         return worded(self.question, covariates=self.covariates)
 
     @property
-    def folded(self) -> list[Argument]:
+    def folded(self) -> dict[str, Argument]:
         """The options, with the defaults that run; covariates have a sentence of their own."""
         # The published test has fewer options than the comparison, and other defaults.
         asked = interface("paper_test" if self.options.get("paper") else self.question).arguments
-        offers = [asked.get(name, one) for name, one in offered(self.question).items()]
-        own = [one for one in offers if one.panel and one.name in {"paper", *asked} - {GIVEN}]
-        return [READING["where"], READING["id"], *own]
+        offers = {name: asked.get(name, one) for name, one in offered(self.question).items()}
+        names = [name for name, one in offers.items() if one.panel and name in {"paper", *asked}]
+        own = {name: offers[name] for name in names if name != GIVEN}
+        return {"where": READING["where"], "id": READING["id"], **own}
 
     @property
     def has_plan(self) -> bool:
@@ -96,45 +97,44 @@ class Choices:
     def is_full(self) -> bool:
         """Whether the question can be asked: every slot that needs columns has some."""
         # A scan without a second target asks another question than its sentence.
-        needed = [one for one in self.places if f"{{{one.name}}}" in self.sentence]
-        return all(self.slots.get(one.name) for one in needed)
+        return all(self.slots.get(name) for name in self.places if f"{{{name}}}" in self.sentence)
 
     def ask(self, question: str, *, covariates: bool = False) -> None:
         """Change the question; empty slots take what the last one compared, in that order.
 
         Every question keeps what was put into its slots, to come back to.
         """
-        filled = [self.slots[one.name] for one in self.places if _is_filled(self, one)]
+        filled = [self.slots.get(name) for name in self._single()]
         self.question, self.covariates = question, covariates
-        own = [one for one in self.places if one.columns == "one"]
-        spare = [one for one in filled if one not in [self.slots.get(n.name) for n in own]]
-        for slot in own:
-            if not self.slots.get(slot.name) and spare:
-                self.slots[slot.name] = list(spare.pop(0))
+        kept = [self.slots.get(name) for name in self._single()]
+        spare = [one for one in filled if one and one not in kept]
+        for name in self._single():
+            if not self.slots.get(name) and spare:
+                self.slots[name] = list(spare.pop(0))
         self.change_options(self.options)
+
+    def _single(self) -> list[str]:
+        """Return the places that take one variable."""
+        return [name for name, one in self.places.items() if one.columns == "one"]
 
     def change_options(self, chosen: Mapping[str, Any]) -> None:
         """Take other options, without those that what is asked now does not have."""
         self.options = dict(chosen)
-        known = {one.name for one in self.folded}
-        self.options = {name: value for name, value in self.options.items() if name in known}
+        self.options = {name: chosen[name] for name in chosen if name in self.folded}
 
     def choose(self, name: str, value: str) -> None:
         """Choose a value for an option of the question or of reading; lists get it added."""
-        reading = {one.name: one for one in READING_FIELDS}
-        options = {one.name: one for one in self.folded}
-        check_choice("name", name, {**reading, **options})
-        chosen, argument = (
-            (self.reading, reading[name]) if name in reading else (self.options, options[name])
-        )
-        word = _word(argument, [value])
+        known = {**READING_FIELDS, **self.folded}
+        check_choice("name", name, known)
+        chosen = self.reading if name in READING_FIELDS else self.options
+        word = _word(known[name], [value])
         if isinstance(word, list):
             word = list(dict.fromkeys([*chosen.get(name, ()), *word]))
         chosen[name] = word
 
     def proposed(self, remedies: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
         """Return the options among remedies that this page has and that are not chosen yet."""
-        known = {one.name for one in (*READING_FIELDS, *self.folded)}
+        known = {**READING_FIELDS, **self.folded}
         chosen = {**self.reading, **self.options}
         return [
             (name, value)
@@ -144,10 +144,8 @@ class Choices:
 
     def slot(self, name: str) -> Argument:
         """Return a slot of the question."""
-        found = next((slot for slot in self.places if slot.name == name), None)
-        if found is None:
-            raise InputError(f"{self.question} has no slot {name!r}.")
-        return found
+        check_choice("slot", name, self.places)
+        return self.places[name]
 
     def place(self, name: str, expression: str) -> None:
         """Put columns into a slot; one that takes a single variable gives up what it had."""
@@ -160,7 +158,7 @@ class Choices:
     def free_name(self, slot: str, columns: Sequence[str]) -> str:
         """Return a name for a block: how its columns begin, if that says something."""
         several = self.slot(slot).columns in ("several", "many")
-        others = [one.name for one in self.places if several or one.name != slot]
+        others = [name for name in self.places if several or name != slot]
         taken = {split_name(one)[0] for name in others for one in self.slots.get(name, [])}
         started = common_name(columns)
         proposed = [started] if len(started) > 1 else []
@@ -189,9 +187,9 @@ class Choices:
             Returns the columns that ``COLS`` or ``NAME=COLS`` names.
         """
         slots = {
-            slot.name: self._words(slot, self.slots[slot.name])
-            for slot in self.places
-            if self.slots.get(slot.name)
+            name: self._words(slot, self.slots[name])
+            for name, slot in self.places.items()
+            if self.slots.get(name)
         }
         words = {**slots, **self._options(columns), **self.how_to_read()}
         return Request.from_words(self.question, files, words, self.alpha)
@@ -240,15 +238,17 @@ class Choices:
     def _variables(self, columns: ColumnsOf) -> list[str]:
         """Return the definitions of all variables: where each column is one, those of columns."""
         variables: list[str] = []
-        for slot in slots_of(self.question):
-            for one in self.slots.get(slot.name, []) if slot.columns else []:
+        for name, slot in slots_of(self.question).items():
+            for one in self.slots.get(name, []) if slot.columns else []:
                 is_block = slot.columns == "one" or split_name(one)[1] != one
-                variables += [one] if is_block else [quote_column(name) for name in columns(one)]
+                variables += (
+                    [one] if is_block else [quote_column(column) for column in columns(one)]
+                )
         return list(dict.fromkeys(variables))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the choices as plain values, to be saved."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        """Return a copy of the choices as plain values, to be saved."""
+        return asdict(self)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Choices:
@@ -259,12 +259,11 @@ class Choices:
             check_shape(getattr(made, name), shape)
         check_choice("question", made.question, SENTENCES)
         check_level("alpha", made.alpha)
-        known = {slot.name for one in SENTENCES for slot in slots_of(one)}
+        known = {name for one in SENTENCES for name in slots_of(one)}
         check_names_known("slots", made.slots, {*known, GIVEN}, "slot")
         for kind in made.kinds.values():
             check_choice("kind", kind, KINDS)
-        for chosen, arguments in ((made.options, made.folded), (made.reading, READING.values())):
-            offers = {one.name: one for one in arguments}
+        for chosen, offers in ((made.options, made.folded), (made.reading, READING)):
             check_names_known("choices", chosen, offers, "option")
             for name, value in chosen.items():
                 check_shape(value, shape_of(offers[name]))
@@ -307,19 +306,15 @@ def position_of(text: str, n: int, what: str) -> int:
     return int(text)
 
 
-def slots_of(question: str) -> list[Argument]:
-    """Return the variables of a question, and the weights of a contrast."""
-    return [one for one in offered(question).values() if not one.panel]
+def slots_of(question: str) -> dict[str, Argument]:
+    """Return the variables of a question, and the weights of a contrast, by name."""
+    return {name: one for name, one in offered(question).items() if not one.panel}
 
 
 def worded(question: str, *, covariates: bool) -> str:
     """Return the sentence of a question, with or without a place for covariates."""
     sentence = SENTENCES[question]
     return f"{sentence.removesuffix('?')}, given {{{GIVEN}}}?" if covariates else sentence
-
-
-def _is_filled(choices: Choices, slot: Argument) -> bool:
-    return slot.columns == "one" and bool(choices.slots.get(slot.name))
 
 
 def written(columns: Sequence[str], all_columns: Sequence[str], name: str) -> str:
@@ -370,14 +365,13 @@ def split_name(definition: str) -> tuple[str, str]:
     return name or definition, columns
 
 
-def chosen_options(arguments: Sequence[Argument], given: Mapping[str, list[str]]) -> dict[str, Any]:
+def chosen_options(
+    arguments: Mapping[str, Argument], given: Mapping[str, list[str]]
+) -> dict[str, Any]:
     """Return the words of a form; those left as they are by default are left out."""
-    read = {one.name: _word(one, given.get(one.name, [])) for one in arguments}
-    return {
-        one.name: read[one.name]
-        for one in arguments
-        if read[one.name] not in (None, "", [], ()) and str(read[one.name]) != str(one.default)
-    }
+    read = {name: _word(one, given.get(name, [])) for name, one in arguments.items()}
+    plain = {name: str(one.default) for name, one in arguments.items()}
+    return {k: word for k, word in read.items() if word not in ("", []) and str(word) != plain[k]}
 
 
 def _word(argument: Argument, given: list[str]) -> Any:
@@ -391,6 +385,5 @@ def _word(argument: Argument, given: list[str]) -> Any:
 
 
 # The fields of the form that says how a file is read; the others stand elsewhere on the page.
-READING_FIELDS = [
-    one for one in READING.values() if one.name not in ("sheet", "join", "where", "id")
-]
+ELSEWHERE = ("sheet", "join", "where", "id")
+READING_FIELDS = {name: one for name, one in READING.items() if name not in ELSEWHERE}

@@ -365,10 +365,10 @@ def _preview(table: dict[str, Any]) -> Markup:
 
 def _reading(session: Session, *, opened: bool = False) -> Markup:
     """Return how the file is read, folded away."""
-    join = [READING["join"]] if len(session.files) > 1 else []
+    join = {"join": READING["join"]} if len(session.files) > 1 else {}
     asked = form(
         "reading",
-        *fields([*join, *READING_FIELDS], session.choices.reading, (), "reading"),
+        *fields({**join, **READING_FIELDS}, session.choices.reading, (), "reading"),
         button("Read again"),
         id="reading",
         class_="fields",

@@ -39,10 +39,18 @@ def option(value: str, text: str, chosen: str) -> Markup:
 
 
 def fields(
-    arguments: Sequence[Argument], chosen: Mapping[str, Any], columns: Sequence[str], prefix: str
+    arguments: Mapping[str, Argument],
+    chosen: Mapping[str, Any],
+    columns: Sequence[str],
+    prefix: str,
 ) -> list[Markup]:
     """Return a labelled field for every option."""
-    return [_field(one, chosen.get(one.name), columns, prefix) for one in arguments]
+    made = []
+    for name, one in arguments.items():
+        place = f"{prefix}-{name}"
+        control = _control(one, chosen.get(name), columns, {"name": name, **described(place)})
+        made.append(labelled(place, one.label, control, in_page(one.in_words)))
+    return made
 
 
 def described(name: str) -> dict[str, str]:
@@ -54,13 +62,6 @@ def labelled(name: str, text: str, control: Markup, hint: str = "") -> Markup:
     """Return a label, its control and what it means."""
     about = element("p", hint, class_="hint", id=f"{name}-hint") if hint else ""
     return element("div", element("label", text, for_=name), control, about, class_="field")
-
-
-def _field(argument: Argument, value: Any, columns: Sequence[str], prefix: str) -> Markup:
-    name = f"{prefix}-{argument.name}"
-    shared = {"name": argument.name, **described(name)}
-    control = _control(argument, value, columns, shared)
-    return labelled(name, argument.label, control, in_page(argument.in_words))
 
 
 def _control(

@@ -53,7 +53,11 @@ def question_part(session: Session) -> Markup:
         "2. Question",
         _questions(session.choices),
         _sentence(session.choices),
-        element("div", *(_slot(session, slot) for slot in session.choices.places), class_="slots"),
+        element(
+            "div",
+            *(_slot(session, slot) for slot in session.choices.places.values()),
+            class_="slots",
+        ),
         _options(session),
         name="question",
     )

@@ -242,9 +242,9 @@ def _rename(session: Session, form: Form) -> None:
 def _options(session: Session, form: Form) -> None:
     choices = session.choices
     chosen = chosen_options(choices.folded, form)
-    for choice in choices.folded:
-        if choice.columns in ("label", "labels") and choice.name in chosen:
-            chosen[choice.name] = session.column(chosen[choice.name])
+    for name in chosen:
+        if choices.folded[name].columns in ("label", "labels"):
+            chosen[name] = session.column(chosen[name])
     choices.alpha = _level(_one(form, "alpha"))
     choices.change_options(chosen)
 
@@ -259,7 +259,7 @@ def _level(text: str) -> float:
 
 
 def _reading(session: Session, form: Form) -> None:
-    fields = [*READING_FIELDS, READING["sheet"], READING["join"]]
+    fields = {**READING_FIELDS, "sheet": READING["sheet"], "join": READING["join"]}
     before, session.choices.reading = session.choices.reading, chosen_options(fields, form)
     if any(before.get(name) != session.choices.reading.get(name) for name in NAMING):
         session.choices.kinds = {}  # the columns may have other names

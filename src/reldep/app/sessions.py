@@ -294,8 +294,7 @@ class Session:
         self.shown = None
         self.n_asked += 1
         asked = choices or self.choices
-        number, chosen = self.n_asked, json.loads(json.dumps(asked.to_dict()))
-        hashes = self.hashes
+        number, chosen, hashes = self.n_asked, asked.to_dict(), self.hashes
         work = {
             "kind": "answer",
             "request": asked.request(self.names, self.columns_of).to_dict(),

@@ -5,7 +5,7 @@ from numbers, on Axes of your own. None of them shows a window, closes a figure 
 matplotlib's settings.
 """
 
-from reldep.plotting.curves import bandwidths, influence, power, volcano
+from reldep.plotting.curves import bandwidths, influence, volcano
 from reldep.plotting.intervals import forest, ranking, region, strength
 from reldep.plotting.matrices import heatmap, pairwise, tree
 
@@ -15,7 +15,6 @@ __all__ = [
     "heatmap",
     "influence",
     "pairwise",
-    "power",
     "ranking",
     "region",
     "strength",

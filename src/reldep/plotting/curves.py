@@ -1,4 +1,4 @@
-"""Curves of power and of a statistic over the bandwidth; dots for observations and effects."""
+"""A statistic over the bandwidth; dots for observations and effects."""
 
 from __future__ import annotations
 
@@ -11,73 +11,9 @@ import numpy.typing as npt
 from reldep.data.variables import FloatArray
 from reldep.exceptions import InputError
 from reldep.plotting import style
-from reldep.words import percent
 
 # A vector picture with more dots than this is slow to open.
 MOST_VECTOR_DOTS = 3000
-
-_SMALL = {"color": style.GREY, "fontsize": "small"}
-_BESIDE = {"xytext": (3, 0), "textcoords": "offset points", "va": "center", **_SMALL}
-
-
-@style.readable
-def power(
-    n: Sequence[int],
-    curves: Mapping[str, Sequence[float]],
-    ax: Any = None,
-    *,
-    pilot: int | None = None,
-    alpha: float = 0.05,
-) -> Any:
-    """Draw the power of tests over the number of observations.
-
-    Parameters
-    ----------
-    n : sequence of int
-        Numbers of observations.
-    curves : mapping of str to sequence of float
-        The power of each test at every `n`.
-    ax : matplotlib.axes.Axes or an empty matplotlib.figure.Figure, optional
-    pilot : int, optional
-        The size of the pilot study, which is marked.
-    alpha : float, default 0.05
-        The level of the tests.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import reldep
-    >>> rng = np.random.default_rng(0)
-    >>> x = rng.normal(size=80)
-    >>> pilot = reldep.compare(x, x + rng.normal(size=80), x + 2 * rng.normal(size=80))
-    >>> n = range(20, 400, 20)
-    >>> ax = reldep.plotting.power(n, {"joint": [pilot.power(i) for i in n]}, pilot=80)
-    >>> ax.get_ylabel()
-    'power at the 5% level'
-    """
-    if not curves:
-        raise InputError("`curves` is empty; pass the power of at least one test.")
-    ax = style.axes(ax, size=(5.6, 4.0))
-    for i, (name, heights) in enumerate(curves.items()):
-        look = style.series(i)
-        ax.plot(n, heights, color=look.colour, linestyle=look.line, label=style.label(name))
-    # The power that studies are usually planned for.
-    ax.axhline(0.8, color=style.GREY, linewidth=1, linestyle=":")
-    aside: dict[str, Any] = {"xycoords": ("axes fraction", "data"), **_BESIDE}
-    ax.annotate("80%", (1.0, 0.8), **aside)
-    if pilot is not None:
-        ax.axvline(pilot, color=style.GREY, linewidth=0.8)
-        offset: dict[str, Any] = {"xytext": (3, 3), "textcoords": "offset points", **_SMALL}
-        ax.annotate("pilot", (pilot, 0.0), **offset)
-    ax.set(xlabel="observations", ylabel=f"power at the {percent(alpha)} level", ylim=(0, 1.02))
-    ax.set_xlim(0, max(n))
-    style.legend_above(ax, columns=2)
-    style.without_frame(ax)
-    return ax
 
 
 @style.readable
@@ -132,8 +68,9 @@ def bandwidths(
         ax.axvline(crossing, color=style.ORANGE, linewidth=1.4, label=text if i == 0 else None)
     if crossings:
         style.legend_above(ax)
-    aside: dict[str, Any] = {"xycoords": ("axes fraction", "data"), **_BESIDE}
-    ax.annotate(f"{law} = ±{bars[-1]:.2f}", (1.0, bars[-1]), **aside)
+    place = {"xycoords": ("axes fraction", "data"), "xytext": (3, 0), "va": "center"}
+    look = {"textcoords": "offset points", "color": style.GREY, "fontsize": "small"}
+    ax.annotate(f"{law} = ±{bars[-1]:.2f}", (1.0, bars[-1]), **place, **look)
     ax.set_xlabel("bandwidth, as a multiple of the one used")
     ax.set_ylabel(f"{law}, positive: {style.label(first, 20)} stronger")
     style.without_frame(ax)
@@ -193,7 +130,10 @@ def influence(
     _dots(ax, at[rest], values[rest], many=len(values) > MOST_VECTOR_DOTS)
     ax.plot(at[list(marked)], values[list(marked)], "D", color=style.ORANGE, markersize=5)
     for i, name in marked.items():
-        _name_row(ax, style.label(name, 16), float(at[i]), float(values[i]))
+        # On the far side of its dot.
+        up, base = (1, "bottom") if values[i] >= 0 else (-1, "top")
+        side = {"xytext": (0, 6 * up), "textcoords": "offset points", "ha": "center", "va": base}
+        ax.annotate(style.label(name, 16), (at[i], values[i]), fontsize="small", **side)
     ax.margins(x=0.03, y=0.12)
     ax.set(xlabel=xlabel, ylabel="influence on the estimate")
     style.without_frame(ax)
@@ -203,20 +143,6 @@ def influence(
 def _dots(ax: Any, x: Any, y: FloatArray, *, many: bool) -> None:
     """Draw small dots, as an image inside a vector picture where they are very many."""
     ax.plot(x, y, "o", color=style.BLUE, markersize=1.5 if many else 3, rasterized=many)
-
-
-def _name_row(ax: Any, name: str, place: float, psi: float) -> None:
-    """Draw the name of an observation on the far side of its dot."""
-    above = psi >= 0
-    ax.annotate(
-        name,
-        (place, psi),
-        xytext=(0, 6 if above else -6),
-        textcoords="offset points",
-        ha="center",
-        va="bottom" if above else "top",
-        fontsize="small",
-    )
 
 
 @style.readable

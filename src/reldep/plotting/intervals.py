@@ -297,7 +297,12 @@ def region(
     ax.set_xlabel(style.measure_of(measure, source, first))
     ax.set_ylabel(style.measure_of(measure, source, second))
     ax.set_title(f"{percent(level)} region of both", fontsize="small", loc="left", color=style.BLUE)
-    _name_sides(ax, f"{style.label(first, 28)} stronger", f"{style.label(second, 28)} stronger")
+    behind = {"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 1.0}
+    grey = {"xycoords": "axes fraction", "color": style.GREY, "fontsize": "small", "bbox": behind}
+    sides = [f"{style.label(name, 28)} stronger" for name in (first, second)]
+    ax.annotate(sides[0], (0.98, 0.02), ha="right", va="bottom", **grey)
+    ax.annotate(sides[1], (0.02, 0.98), ha="left", va="top", **grey)
+    style.without_frame(ax)
     _difference(ax, (first, second), float(centre[0] - centre[1]), interval, level)
     return ax
 
@@ -334,15 +339,6 @@ def _square(outline: FloatArray, interval: Sequence[float]) -> tuple[float, floa
     reach = max((abs(limit) for limit in interval if math.isfinite(limit)), default=0.0)
     missing = max(0.0, 1.15 * reach - (high - low + 2 * margin)) / 2
     return low - margin - missing, high + margin + missing
-
-
-def _name_sides(ax: Any, below: str, above: str) -> None:
-    """Draw what the two sides of the diagonal stand for."""
-    behind = {"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 1.0}
-    grey = {"xycoords": "axes fraction", "color": style.GREY, "fontsize": "small", "bbox": behind}
-    ax.annotate(below, (0.98, 0.02), ha="right", va="bottom", **grey)
-    ax.annotate(above, (0.02, 0.98), ha="left", va="top", **grey)
-    ax.spines[["top", "right"]].set_visible(False)
 
 
 def _difference(

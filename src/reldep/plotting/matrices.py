@@ -84,7 +84,10 @@ def heatmap(
     shown = np.ma.masked_array(np.where(grey, float(values.min()) - 1.0, values), mask=own)
     ax = style.axes(ax, size=_size(*values.shape))
     image = _cells(ax, shown, rows, across, empty=style.PALE if pvalues is None else "white")
-    _scale(image, np.ma.masked_array(values, mask=own | grey).compressed())
+    coloured = values[~(own | grey)]
+    low, high = (coloured.min(), coloured.max()) if coloured.size else (0.0, 1.0)
+    # Cells that are all alike are coloured from 0.
+    image.set_clim(low if high > low else min(0.0, 2.0 * high), high or 1.0)
     if max(values.shape) <= MOST_WRITTEN:
         _write(ax, image, shown, _written(np.where(own, 0.0, values)))
     _colour_bar(ax, image, MEASURE_NAMES[measure])
@@ -93,12 +96,6 @@ def heatmap(
     if pvalues is not None:
         _explain_grey(ax, f"grey: p-value of {alpha:.3g} or more", below=links is not None)
     return ax
-
-
-def _scale(image: Any, coloured: FloatArray) -> None:
-    """Let the colours run over the cells that have one, or from 0 if these are all alike."""
-    low, high = (float(coloured.min()), float(coloured.max())) if coloured.size else (0.0, 1.0)
-    image.set_clim(low if high > low else min(0.0, 2.0 * high), high or 1.0)
 
 
 def _tree_above(ax: Any, links: FloatArray) -> None:
@@ -172,12 +169,11 @@ def _all_pairs(
 ) -> tuple[FloatArray, list[str], list[str]]:
     """Check the dependences and return them with the names along both sides."""
     values = np.asarray(matrix, dtype=np.float64)
-    if values.ndim != 2 or min(values.shape) < (2 if columns is None else 1):
-        raise InputError(f"`matrix` has shape {values.shape}; pass a square with 2 rows or more.")
-    if columns is None and values.shape[0] != values.shape[1]:
+    is_square = values.ndim == 2 and len(values) == values.shape[1] > 1
+    if values.ndim != 2 or not (is_square or columns):
         raise InputError(
-            f"`matrix` has shape {values.shape}; pass a square, or name the variables of the "
-            "other side by `columns`."
+            f"`matrix` has shape {values.shape}; pass a square with 2 rows or more, or name the "
+            "variables of the other side by `columns`."
         )
     used = values if columns is not None else values[~np.eye(len(values), dtype=bool)]
     if not np.isfinite(used).all():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, ParamSpec
+from typing import Any, ParamSpec
 
 import numpy as np
 
@@ -16,30 +16,7 @@ from reldep.words import MEASURE_NAMES
 P = ParamSpec("P")
 
 # Okabe and Ito's palette: told apart by colour-blind readers, and dark enough for grey print.
-BLUE, ORANGE, GREEN, PURPLE, BLACK = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000"
-GREY, PALE = "#595959", "#E3E3E3"
-
-
-class Series(NamedTuple):
-    """How one of several things in the same picture looks, also without colour."""
-
-    colour: str
-    line: Any
-    marker: str
-
-
-SERIES = (
-    Series(BLUE, "-", "o"),
-    Series(ORANGE, "--", "s"),
-    Series(GREEN, "-.", "^"),
-    Series(PURPLE, ":", "D"),
-    Series(BLACK, (0, (5, 1, 1, 1, 1, 1)), "v"),
-)
-
-
-def series(i: int) -> Series:
-    """Return the look of the i-th series; after five the looks repeat."""
-    return SERIES[i % len(SERIES)]
+BLUE, ORANGE, GREY, PALE = "#0072B2", "#D55E00", "#595959", "#E3E3E3"
 
 
 def axes(ax: Any, *, size: tuple[float, float] = (5.0, 4.0)) -> Any:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import io
-from typing import Any
+from typing import Any, cast
 
 import matplotlib as mpl
+from matplotlib.axes import Axes
 from matplotlib.backend_bases import FigureCanvasBase
 from matplotlib.backends import backend_mixed, backend_svg
 from matplotlib.figure import Figure
@@ -88,7 +89,11 @@ def svg(draw: Any) -> str:
     _Canvas(figure)
     draw(figure)
     _as_on_paper(figure)
-    return _written(figure)
+    file, mixed = io.StringIO(), cast("Any", backend_mixed.MixedModeRenderer)
+    renderer = mixed(figure, *figure.get_size_inches(), DPI, _renderer(figure, file))
+    figure.draw(renderer)
+    renderer.finalize()
+    return file.getvalue()
 
 
 def image(draw: Any, ending: str) -> bytes:
@@ -100,30 +105,13 @@ def image(draw: Any, ending: str) -> bytes:
     return file.getvalue()
 
 
-def _written(figure: Figure) -> str:
-    file = io.StringIO()
-    mixed: Any = backend_mixed.MixedModeRenderer
-    renderer = mixed(figure, *figure.get_size_inches(), DPI, _renderer(figure, file))
-    figure.draw(renderer)
-    renderer.finalize()
-    return file.getvalue()
-
-
-def _all_axes(figure: Figure) -> list[Any]:
-    """Return the Axes of a figure with those that stand inside or beside others."""
-    found: list[Any] = list(figure.axes)
-    for ax in found:
-        # The list grows while it is read: insets may have insets.
-        found.extend(ax.child_axes)
-    return found
-
-
 def _as_on_paper(figure: Figure) -> None:
     """Set black on white and a plain size where the settings of the reader chose otherwise."""
     chosen = {mpl.rcParams[name] for name in ("text.color", "axes.labelcolor", "axes.titlecolor")}
     # Matplotlib's own size of letters is 10 points.
     scale = 10 / mpl.rcParams["font.size"]
-    for ax in _all_axes(figure):
+    found: list[Any] = figure.findobj(Axes)  # also those inside others
+    for ax in found:
         ax.set_facecolor("white")
         ax.grid(visible=False)
         ax.spines[:].set_color("black")
