@@ -37,14 +37,11 @@ def rounded(digits: int, also: Sequence[float] = ()) -> Callable[[Sequence[Any]]
         # An exact 1 is the end of a range: it does not take a decimal from the others.
         texts = aligned([0.0 if abs(value) == 1 else value for value in (*own, *also)], digits)
         decimals = len(texts[0].partition(".")[2]) if texts else 0
-        place, found = 0, []
-        for value in values:
-            if not isinstance(value, float):
-                found.append(written(value))
-                continue
-            found.append(f"{value:.{decimals}f}" if abs(value) == 1 else texts[place])
-            place += 1
-        return found
+        floats = (
+            f"{value:.{decimals}f}" if abs(value) == 1 else text
+            for value, text in zip(own, texts, strict=False)
+        )
+        return [next(floats) if isinstance(value, float) else written(value) for value in values]
 
     return write
 
@@ -154,12 +151,10 @@ class Column:
     @property
     def is_numeric(self) -> bool:
         """Whether the cells are set to the right, as numbers are."""
-        for value in self.values:
-            if value is not None and (
-                isinstance(value, bool) or not isinstance(value, (int, float))
-            ):
-                return False
-        return True
+        return all(
+            value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
+            for value in self.values
+        )
 
 
 @dataclass(frozen=True)

@@ -125,18 +125,15 @@ def _histogram(values: pl.Series) -> dict[str, Any] | None:
 
 
 def _counts(values: Any) -> list[int]:
-    """Count numbers in equal bins; their range may be wider than a number can say."""
+    """Count numbers in at most 16 equal bins, of six pixels each."""
     import numpy as np
 
-    bins = 16  # six pixels each
-    low, high = float(values.min()), float(values.max())
-    span = high / 2 - low / 2
-    if span <= 0:
-        return [len(values)]
-    if 2 * span < bins and (values == np.round(values)).all():
-        return [int(count) for count in np.bincount((values - low).astype(int))]
-    places = ((values / 2 - low / 2) / span * bins).astype(int).clip(0, bins - 1)
-    return [int(count) for count in np.bincount(places, minlength=bins)]
+    halves = values / 2  # a range may be wider than a number can say
+    bins = min(16, len(np.unique(halves)))
+    span = float(halves.max() - halves.min()) or 1.0
+    places = ((halves - halves.min()) / span * bins).astype(int).clip(0, bins - 1)
+    counts: list[int] = np.bincount(places, minlength=bins).tolist()
+    return counts
 
 
 def _cell(value: Any) -> str:
@@ -161,7 +158,10 @@ WHAT = element(
 def data_part(session: Session) -> Markup:
     """Return the first part of the page."""
     if not session.files or session.awaited:
-        return section("1. Data", _expected(session) or WHAT, _drop_zone(session), name="data")
+        names = ", ".join(session.awaited)
+        open_ = f"The session is open. Now choose its data again: {names}."
+        said = element("p", open_, class_="note") if names else WHAT
+        return section("1. Data", said, _drop_zone(session), name="data")
     table = session.table
     if table is None:
         return section("1. Data", *_without_table(session), _drop_zone(session), name="data")
@@ -176,13 +176,6 @@ def data_part(session: Session) -> Markup:
         element("details", element("summary", "Another file"), _drop_zone(session), id="other"),
         name="data",
     )
-
-
-def _expected(session: Session) -> Markup:
-    if not session.awaited:
-        return Markup()
-    names = ", ".join(session.awaited)
-    return element("p", f"The session is open. Now choose its data again: {names}.", class_="note")
 
 
 def _without_table(session: Session) -> list[Markup]:

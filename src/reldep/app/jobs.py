@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import queue
@@ -15,10 +16,10 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from reldep.app.fields import message
-from reldep.engine.threads import OnProgress
+from reldep.app.fields import in_page, message, remedies
+from reldep.engine.threads import LISTENER, OnProgress
 from reldep.exceptions import InputError
 from reldep.questions.request import Request
 
@@ -110,17 +111,21 @@ class Worker:
     def _talk(
         self, process: subprocess.Popen[bytes], work: Mapping[str, Any], on_progress: OnProgress
     ) -> Any:
-        """Send a job and listen until it is done."""
+        """Send a job and listen to lines until there is a result."""
         into, out = process.stdin, process.stdout
         if into is None or out is None:
             raise EOFError
         try:
             into.write(json.dumps(work).encode() + b"\n")
             into.flush()
-            return _heard(out, on_progress)
+            while "progress" in (said := json.loads(out.readline())):
+                on_progress(*said["progress"])
         except (OSError, ValueError):
-            # A process that was ended leaves half a line, or a pipe that is closed.
+            # A process that was ended leaves no line, half of one, or a pipe that is closed.
             raise EOFError from None
+        if "error" in said:
+            raise WorkerError(said["error"], said["remedies"])
+        return said["result"]
 
     def stop(self) -> None:
         """End the process and whatever it is doing."""
@@ -154,19 +159,6 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
     # It leads a group of its own, which may be left when the process itself has ended.
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
-
-
-def _heard(out: IO[bytes], on_progress: OnProgress) -> Any:
-    """Listen to the lines of the process until there is a result."""
-    for line in out:
-        said = json.loads(line)
-        if "progress" in said:
-            on_progress(*said["progress"])
-        elif "error" in said:
-            raise WorkerError(said["error"], said["remedies"])
-        else:
-            return said["result"]
-    raise EOFError
 
 
 class Task:
@@ -277,7 +269,9 @@ def main(folder: str, memory: int) -> None:
 
     jobs: queue.Queue[str] = queue.Queue()
     threading.Thread(target=_listen, args=(jobs,), daemon=True).start()
-    _warm_up()
+    # The libraries are loaded while nobody waits for them.
+    for module in ("polars", "reldep.app.data", "reldep.report.vector"):
+        importlib.import_module(module)
     while True:
         work = json.loads(jobs.get())
         tell(_done(work, tell))
@@ -307,20 +301,8 @@ def _listen(jobs: queue.Queue[str]) -> None:
     os._exit(0)
 
 
-def _warm_up() -> None:
-    """Load the libraries while nobody waits for them."""
-    import polars  # noqa: F401
-
-    import reldep.app.data
-    import reldep.questions.request
-    import reldep.report.vector  # noqa: F401
-
-
 def _done(work: dict[str, Any], tell: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
     """Do one job; whatever goes wrong is one message."""
-    from reldep.app.fields import message, remedies
-    from reldep.engine.threads import LISTENER
-
     last = [0.0]
 
     def on_progress(done: int, total: int) -> None:
@@ -345,7 +327,6 @@ def _done(work: dict[str, Any], tell: Callable[[dict[str, Any]], None]) -> dict[
 
 def _result(work: dict[str, Any]) -> Any:
     from reldep.app.data import described
-    from reldep.questions.request import Request
 
     if work["kind"] == "read":
         return described(work["files"], work["reading"])
@@ -358,7 +339,6 @@ def _result(work: dict[str, Any]) -> Any:
 def answer(request: Request, folder: Path, *, bandwidths: bool) -> dict[str, Any]:
     """Answer a request, write the answer's files into a folder, and return what the page lists."""
     from reldep import report
-    from reldep.app.fields import in_page, remedies
     from reldep.report.vector import image, svg
 
     found, curve = request.run_over_bandwidths() if bandwidths else (request.run(), None)
@@ -381,7 +361,7 @@ def answer(request: Request, folder: Path, *, bandwidths: bool) -> dict[str, Any
         (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     return {
         "question": parts.question,
-        "sentence": parts.sentence,
+        "sentence": worded.sentence,
         "command": request.command(),
         "python": request.code(),
         "remedies": [one for caution in parts.cautions for one in remedies(str(caution))],

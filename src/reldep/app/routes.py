@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.resources
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -12,7 +11,8 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from reldep.app.choices import GIVEN, KINDS, READING_FIELDS, chosen_options, split_name, written
@@ -26,12 +26,11 @@ from reldep.files.read import READING
 from reldep.questions import SENTENCES
 from reldep.questions.request import offered
 from reldep.report import several
-from reldep.report.html import style_sheet
 
 # Bytes of a form and of a saved session, which contain choices and never data: more than anybody
 # types.
 MOST_IN_A_FORM, MOST_IN_A_SESSION = 2_000_000, 5_000_000
-STYLES = {"app.css": "text/css", "app.js": "text/javascript"}
+STATIC: list[str | tuple[str, str]] = [("reldep.app", "static"), ("reldep.report", "static")]
 # The options of reading that decide how columns are called.
 NAMING = ("delimiter", "header", "skip_rows", "sheet")
 
@@ -50,7 +49,7 @@ def application(at_end: Callable[[], None], max_upload: int) -> ASGIApp:
         routes=[
             Route("/", _page),
             Route("/job", _job),
-            Route("/static/{name}", _static),
+            Mount("/static", StaticFiles(packages=STATIC)),
             Route("/session.json", _saved_session),
             Route("/report.html", _whole_report),
             Route("/answers/{number}/{name}", _answer_file),
@@ -84,16 +83,6 @@ async def _job(request: Request) -> Response:
     return JSONResponse(
         {"busy": True, "done": job.done, "total": job.total, "seconds": round(job.seconds)}
     )
-
-
-async def _static(request: Request) -> Response:
-    name = request.path_params["name"]
-    if name == "report.css":
-        return Response(style_sheet(), media_type="text/css")
-    if name not in STYLES:
-        return Response(status_code=404)
-    text = importlib.resources.files("reldep.app").joinpath("static", name).read_text("utf-8")
-    return Response(text, media_type=STYLES[name])
 
 
 async def _answer_file(request: Request) -> Response:
@@ -292,10 +281,6 @@ def _answer(session: Session, form: Form) -> None:
     session.answer(bandwidths=session.is_small or bool(_one(form, "bandwidths")))
 
 
-def _cancel(session: Session, _: Form) -> None:
-    session.stop()
-
-
 def _show(session: Session, form: Form) -> None:
     one = _asked(session, _one(form, "number"))
     if one is None:
@@ -316,11 +301,6 @@ def _asked(session: Session, number: str) -> Asked | None:
     return next((one for one in session.answers if str(one.number) == number), None)
 
 
-def _mice(session: Session, _: Form) -> None:
-    """Take the mice that the documentation speaks of."""
-    session.store_mice()
-
-
 # What every form of the page does, and what follows.
 ACTIONS: dict[str, tuple[Any, ...]] = {
     "ask": (_ask, Session.consider),
@@ -331,9 +311,9 @@ ACTIONS: dict[str, tuple[Any, ...]] = {
     "choose": (_choose,),
     "reading": (_reading, Session.read),
     "kinds": (_kinds, Session.read),
-    "mice": (_mice, Session.read),
+    "mice": (lambda session, _: session.store_mice(), Session.read),
     "answer": (_answer,),
-    "cancel": (_cancel,),
+    "cancel": (lambda session, _: session.stop(),),
     "show": (_show,),
     "remove": (_remove,),
 }

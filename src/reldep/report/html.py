@@ -231,7 +231,11 @@ def _document(title: str, *body: Any) -> str:
 
 def style_sheet() -> str:
     """Return the style sheet that reports and pages share."""
-    return importlib.resources.files("reldep.report").joinpath("style.css").read_text("utf-8")
+    return (
+        importlib.resources.files("reldep.report")
+        .joinpath("static", "report.css")
+        .read_text("utf-8")
+    )
 
 
 def _numbers(values: Iterable[Value]) -> Markup:

@@ -89,12 +89,8 @@ class Contrast(Result):
         known = zip(each.low, self._relation_pvalues, strict=True)
         # Shown by their tests, else by their intervals.
         shown = [low > 0 if p is None else p < alpha for low, p in known]
-        last = {
-            "estimate": self.estimate,
-            "standard_error": self.standard_error,
-            "low": whole.low,
-            "high": whole.high,
-        }
+        last = {"estimate": self.estimate, "standard_error": self.standard_error}
+        last |= whole._asdict()
         name = "difference" if self._is_difference() else "contrast"
         columns = self._estimate_columns(found.values, found.standard_errors, each, shown)
         return {
@@ -169,10 +165,8 @@ class Comparison(Contrast):
             f"{second} with {self.second}; below it their difference with its interval, from "
             f"{number(low)} to {number(high)}.",
             f"Where both dependences may lie at once ({at.level} region); on the dotted line they "
-            "are equal. The region does not decide which is stronger, because it has to be right "
-            "about two numbers: the interval of the difference below it does. Its limits are the "
-            "dashed lines, and the dotted line lies between them if and only if the interval "
-            "contains 0.",
+            "are equal. Which is stronger is decided not by the region but by the interval of the "
+            "difference, below and between the dashed lines: whether the dotted line is outside.",
         )
 
 

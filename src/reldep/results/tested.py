@@ -12,7 +12,7 @@ import numpy as np
 
 from reldep import plotting
 from reldep.arguments import check_count, check_level
-from reldep.data.variables import MINIMUM_OBSERVATIONS, FloatArray, Rows
+from reldep.data.variables import MINIMUM_OBSERVATIONS, FloatArray
 from reldep.description import Columns, Picture, Section, Table, Value, unseen
 from reldep.exceptions import InputError
 from reldep.results import sentences
@@ -251,12 +251,13 @@ class Result(Estimated):
         k, rows = min(5, self.n_observations), self.provenance.rows
         columns, psi = self._influential(k), self._psi()
         names = [str(name) for name in columns[rows.noun]]
+        axis = "row" if rows.labels is None else "position"
         draw = partial(
             plotting.influence,
             psi,
             places=rows.values() if rows.noun == "line" else rows.positions,
             named=dict(zip(most_influential(psi, k).tolist(), names, strict=True)),
-            xlabel=_axis_of(rows),
+            xlabel="line of the file" if rows.noun == "line" else f"{axis} in the input",
         )
         picture = Picture(
             draw,
@@ -275,13 +276,6 @@ class Result(Estimated):
             table=Table.of(columns, caption),
             pictures=(picture,),
         )
-
-
-def _axis_of(rows: Rows) -> str:
-    """Return the name of the axis along which observations stand."""
-    if rows.noun == "line":
-        return "line of the file"
-    return "row in the input" if rows.labels is None else "position in the input"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
