@@ -41,7 +41,7 @@ def test_only_numbers_are_set_to_the_right():
 
 def test_columns_are_written_for_readers():
     assert rounded(3)([0.62, -0.0042, 0.0, None, "a", True]) == [
-        *("0.620", "-0.004", "0.000", "", "a", "yes"),
+        *("0.620", "-0.004", "0.000", "", "a", "yes")
     ]
     # An exact 1 is the end of a range, and upper limits have the decimals of lower ones.
     assert rounded(3)([0.158, 1.0, -1.0]) == ["0.158", "1.000", "-1.000"]

@@ -185,10 +185,7 @@ def _without_table(session: Session) -> list[Markup]:
         return [element("p", f"Reading {names} …", class_="note")]
     is_stopped = session.job is not None and session.job.state == CANCELLED
     why = "was not read to the end" if is_stopped else "could not be read as it is"
-    return [
-        element("p", f"{names} {why}.", class_="note"),
-        _reading(session, opened=True),
-    ]
+    return [element("p", f"{names} {why}.", class_="note"), _reading(session, opened=True)]
 
 
 def _drop_zone(session: Session) -> Markup:

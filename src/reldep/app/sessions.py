@@ -227,11 +227,7 @@ class Session:
         self.plan = ""
         if self.awaited:
             return
-        work = {
-            "kind": "read",
-            "files": self.names,
-            "reading": self.choices.how_to_read(),
-        }
+        work = {"kind": "read", "files": self.names, "reading": self.choices.how_to_read()}
         self.job = Task(
             self.worker, "read", work, self._have_read, READING_SECONDS, self._have_not_read
         )

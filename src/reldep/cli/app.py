@@ -106,8 +106,7 @@ def _print_version(wanted: bool) -> None:
 
 def _root(
     debug: Annotated[
-        bool,
-        typer.Option("--debug", help="Show the traceback of an error; anywhere on the line."),
+        bool, typer.Option("--debug", help="Show the traceback of an error; anywhere on the line.")
     ] = False,  # taken off the line by `run`, before typer sees it
     show_version: Annotated[
         bool,
@@ -271,8 +270,7 @@ FILES: TypeAlias = Annotated[
     ),
 ]
 ALPHA: TypeAlias = Annotated[
-    float,
-    option("Level of the test; intervals are at 1 - alpha.", panel="Method", metavar="LEVEL"),
+    float, option("Level of the test; intervals are at 1 - alpha.", panel="Method", metavar="LEVEL")
 ]
 
 

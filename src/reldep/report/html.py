@@ -70,12 +70,7 @@ def element(name: str, /, *children: Any, **attributes: Any) -> Markup:
 
 def section(title: str, *children: Any, name: str) -> Markup:
     """Return a section under its heading, which screen readers jump to."""
-    return element(
-        "section",
-        element("h2", title, id=name),
-        *children,
-        aria_labelledby=name,
-    )
+    return element("section", element("h2", title, id=name), *children, aria_labelledby=name)
 
 
 def facts(pairs: dict[str, Any]) -> Markup:

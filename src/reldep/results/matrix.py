@@ -21,10 +21,7 @@ from reldep.results.strength import AtOnce, strongest_shown
 from reldep.stats.simultaneous import average_linkage, groups_of, joint_draws, support
 from reldep.words import MEASURE_NAMES, counted
 
-ADJUSTMENTS_IN_WORDS = {
-    "holm": "Holm",
-    "bh": "Benjamini and Hochberg",
-}
+ADJUSTMENTS_IN_WORDS = {"holm": "Holm", "bh": "Benjamini and Hochberg"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
