@@ -20,13 +20,13 @@ from reldep.app.fields import (
     line,
     option,
 )
-from reldep.app.jobs import CANCELLED, FAILED, FILES, SHOWN, Task
+from reldep.app.jobs import CANCELLED, FAILED, FILES, SHOWN
 from reldep.app.sessions import Asked, Session
 from reldep.arguments import Argument
 from reldep.exceptions import InputError
 from reldep.questions import SENTENCES
 from reldep.questions.request import offered
-from reldep.report.html import Markup, element, joined, section
+from reldep.report.html import VIEWPORT, Markup, document, element, joined, section
 
 _PLACE = re.compile(r"\{(\w+)\}")
 # What an empty place is called in a sentence, and above it.
@@ -193,6 +193,7 @@ def _changed(choices: Choices) -> str:
     return f"Options ({'; '.join(named)})" if named else "Options"
 
 
+ICON = element("link", rel="icon", href="data:,")
 DOING = {
     "read": "Reading the file",
     "plan": "Looking at how long it will take",
@@ -220,25 +221,31 @@ def whole_page(session: Session) -> str:
         element("h1", "reldep"),
         element("p", "Which dependence is stronger?"),
     )
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("title", "reldep: which dependence is stronger?"),
+    head = [
+        *(VIEWPORT, ICON),
         element("link", rel="stylesheet", href="static/report.css"),
         element("link", rel="stylesheet", href="static/app.css"),
-        element("link", rel="icon", href="data:,"),
         element("script", src="static/app.js", defer=""),
-    )
-    body = element("body", header, main, element("div", "", id="said", role="status"))
-    return "<!DOCTYPE html>\n" + element("html", head, body, lang="en")
+    ]
+    told = element("div", "", id="said", role="status")
+    return document("reldep: which dependence is stronger?", header, main, told, head=head)
 
 
 def state_part(session: Session) -> Markup:
     """Return what is going on: work under way with a way to stop it, or what went wrong."""
     job = session.job
     if job is not None and job.is_running:
-        return _under_way(job)
+        known = {"value": job.done, "max": job.total} if job.total else {}
+        return element(
+            "div",
+            element("span", f"{DOING[job.kind]} …", id="doing"),
+            element("progress", aria_labelledby="doing", id="progress", **known),
+            element("span", "", id="elapsed", class_="hint"),
+            form("cancel", button("Cancel", id="cancel")),
+            class_="under-way",
+            data_poll="job",
+            role="status",
+        )
     if session.message:
         return element("p", session.message, role="alert", class_="message")
     if job is not None and job.state == FAILED:
@@ -256,20 +263,6 @@ def _remedies(session: Session, remedies: Sequence[Sequence[str]]) -> Markup:
         for name, value in session.choices.proposed(remedies)[:4]  # more would hide the first
     ]
     return element("div", "Choose: ", *buttons, class_="row") if buttons else Markup()
-
-
-def _under_way(job: Task) -> Markup:
-    known = {"value": job.done, "max": job.total} if job.total else {}
-    return element(
-        "div",
-        element("span", f"{DOING[job.kind]} …", id="doing"),
-        element("progress", aria_labelledby="doing", id="progress", **known),
-        element("span", "", id="elapsed", class_="hint"),
-        form("cancel", button("Cancel", id="cancel")),
-        class_="under-way",
-        data_poll="job",
-        role="status",
-    )
 
 
 def answer_part(session: Session) -> Markup:

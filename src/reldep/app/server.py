@@ -23,10 +23,11 @@ from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from reldep.app.jobs import Worker
+from reldep.app.page import ICON
 from reldep.app.routes import application
 from reldep.app.sessions import Session
 from reldep.io import lock
-from reldep.report.html import element
+from reldep.report.html import document, element
 from reldep.system import available_memory
 
 # Bytes of addresses that libraries reserve and never fill: 1.4 gigabytes on two cores, and more on
@@ -96,7 +97,7 @@ class PrivateFolder:
 
     def __init__(self) -> None:
         for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-            if _is_own(folder) and _is_abandoned(folder):
+            if _is_abandoned(folder):
                 shutil.rmtree(folder, ignore_errors=True)
         self.path = Path(tempfile.mkdtemp(prefix=PREFIX))
         self._lock = (self.path / IN_USE).open("w")
@@ -108,21 +109,16 @@ class PrivateFolder:
         shutil.rmtree(self.path, ignore_errors=True)
 
 
-def _is_own(folder: Path) -> bool:
-    """Return True for a folder of this user, not a link or somebody else's."""
-    try:
-        found = folder.lstat()
-    except OSError:
-        return False
-    user = os.getuid() if sys.platform != "win32" else found.st_uid
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == user
-
-
 def _is_abandoned(folder: Path) -> bool:
+    """Return True for a folder of this user, not a link, whose server has ended."""
     mark = folder / IN_USE
     try:
+        found = folder.lstat()
+        user = os.getuid() if sys.platform != "win32" else found.st_uid
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != user:
+            return False
         if not mark.exists():
-            return time.time() - folder.lstat().st_mtime > TIME_TO_START
+            return time.time() - found.st_mtime > TIME_TO_START
         if sys.platform == "win32":
             mark.unlink()  # refused while it is open
             return True
@@ -141,6 +137,7 @@ POLICY = (
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
     "form-action 'self'; frame-ancestors 'none'"
 )
+# They keep a browser from running or showing what it should not.
 HEADERS = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
@@ -273,7 +270,15 @@ class Guard:
             return  # no web sockets
         refusal = self._refusal(scope)
         handler: ASGIApp = self._app if refusal is None else refusal
-        await handler(scope, receive, _with_headers(send))
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        await handler(scope, receive, sending)
 
     def _refusal(self, scope: Scope) -> Response | None:
         """Add the session to a request, or return why it is refused."""
@@ -319,28 +324,10 @@ def _is_from_our_page(headers: Headers) -> bool:
 def forwarding(address: str) -> str:
     """Return a page that leads to an address."""
     on = element("meta", http_equiv="refresh", content=f"0; url={address}")
-    return _plain_page(element("p", element("a", "Go on", href=address)), on)
+    return document("reldep", element("p", element("a", "Go on", href=address)), head=[ICON, on])
 
 
 def refused(reason: str, status: int) -> HTMLResponse:
     """Return a page with the reason why a request is refused."""
-    return HTMLResponse(_plain_page(element("h1", "Not here"), "", element("p", reason)), status)
-
-
-def _plain_page(first: str, head: str, *body: str) -> str:
-    meta = [element("meta", charset="utf-8"), element("link", rel="icon", href="data:,")]
-    top = element("head", *meta, head, element("title", "reldep"))
-    return "<!DOCTYPE html>\n" + element("html", top, element("body", first, *body), lang="en")
-
-
-def _with_headers(send: Send) -> Send:
-    """Add the headers that keep a browser from running or showing what it should not."""
-
-    async def sending(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            for name, value in HEADERS.items():
-                headers.setdefault(name, value)
-        await send(message)
-
-    return sending
+    said = [element("h1", "Not here"), element("p", reason)]
+    return HTMLResponse(document("reldep", *said, head=[ICON]), status)

@@ -108,6 +108,8 @@ def html_table(table: Table) -> Markup:
 # Rows of a table that a report, a page and a notebook show; files have all.
 MOST_ROWS, MOST_ON_PAGE, MOST_IN_NOTEBOOKS = 200, 50, 30
 
+NONE = element("p", "None: no check found a problem.")
+
 # Nothing is loaded and nothing runs, whatever a name in the data may contain.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
@@ -119,7 +121,11 @@ def page(parts: Description) -> str:
         element("h1", parts.question),
         element("p", parts.sentence, class_="answer"),
         _numbers(parts.numbers),
-        _cautions(parts.cautions),
+        section(
+            "Cautions",
+            *(map(_caution, parts.cautions) if parts.cautions else [NONE]),
+            name="cautions",
+        ),
         section("Picture", *figures(parts.pictures), name="picture"),
         section(
             "Table",
@@ -137,22 +143,19 @@ def page(parts: Description) -> str:
 
 def several(articles: Sequence[str], calls: Sequence[str]) -> str:
     """Return several articles, each with the call that repeats it, as one HTML document."""
-    shown = [
-        joined(_unfolded(one), _repetition(call)) for one, call in zip(articles, calls, strict=True)
-    ]
+    shown = []
+    for one, call in zip(articles, calls, strict=True):
+        # Nothing can be unfolded on paper, and the first heading is the document's.
+        opened = one.replace("<details>", "<details open>")
+        shown.append(Markup(opened.replace("<h3 ", "<h2 ").replace("</h3>", "</h2>")))
+        shown.append(_repetition(call))
     many = element(
         "p",
-        f"There are {len(shown)} answers below, each with the error rate that it states. The "
+        f"There are {len(articles)} answers below, each with the error rate that it states. The "
         "chance that at least one of them is a false claim is larger.",
     )
     head = element("h1", "Answers")
-    return _document("Answers", element("main", head, many if len(shown) > 1 else "", *shown))
-
-
-def _unfolded(article: str) -> Markup:
-    """Return an article under the first heading of a document, with nothing folded away."""
-    opened = article.replace("<details>", "<details open>")
-    return Markup(opened.replace("<h3 ", "<h2 ").replace("</h3>", "</h2>"))
+    return _document("Answers", element("main", head, many if len(articles) > 1 else "", *shown))
 
 
 def article(parts: Description, name: str) -> Markup:
@@ -200,47 +203,33 @@ def figures(pictures: Iterable[Picture]) -> list[Markup]:
     # Matplotlib takes a while to import, and a notebook's fragment has no pictures.
     from reldep.report.vector import svg
 
-    return [_figure(svg(picture.draw), picture) for picture in pictures]
+    made = []
+    for one in pictures:
+        data = base64.b64encode(svg(one.draw).encode("utf-8")).decode("ascii")
+        drawn = element("img", src=f"data:image/svg+xml;base64,{data}", alt=one.alt)
+        made.append(element("figure", drawn, element("figcaption", one.caption)))
+    return made
 
 
-def _figure(drawn: str, picture: Picture) -> Markup:
-    data = base64.b64encode(drawn.encode("utf-8")).decode("ascii")
-    return element(
-        "figure",
-        element("img", src=f"data:image/svg+xml;base64,{data}", alt=picture.alt),
-        element("figcaption", picture.caption),
-    )
+VIEWPORT = element("meta", name="viewport", content="width=device-width, initial-scale=1")
 
 
 def _document(title: str, *body: Any) -> str:
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("title", title),
-        element("style", Markup(style_sheet())),
-    )
-    return "<!DOCTYPE html>\n" + element("html", head, element("body", *body), lang="en")
+    folder = importlib.resources.files("reldep.report") / "static"
+    style = Markup((folder / "report.css").read_text("utf-8"))
+    policy = element("meta", http_equiv="Content-Security-Policy", content=POLICY)
+    return document(title, *body, head=[policy, VIEWPORT, element("style", style)])
 
 
-def style_sheet() -> str:
-    """Return the style sheet that reports and pages share."""
-    return (
-        importlib.resources.files("reldep.report")
-        .joinpath("static", "report.css")
-        .read_text("utf-8")
-    )
+def document(title: str, *body: Any, head: Sequence[Markup]) -> str:
+    """Return an HTML document from its title, what else is in its head, and its body."""
+    charset = element("meta", charset="utf-8")
+    top = element("head", charset, *head, element("title", title))
+    return "<!DOCTYPE html>\n" + element("html", top, element("body", *body), lang="en")
 
 
 def _numbers(values: Iterable[Value]) -> Markup:
     return facts({one.heading: one.text for one in values if one.heading})
-
-
-def _cautions(given: Iterable[ReldepWarning]) -> Markup:
-    boxes = [_caution(caution) for caution in given]
-    none = element("p", "None: no check found a problem.")
-    return section("Cautions", *(boxes or [none]), name="cautions")
 
 
 def _caution(caution: ReldepWarning) -> Markup:
