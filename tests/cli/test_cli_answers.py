@@ -38,7 +38,7 @@ COMPARED = {
     "--clusters id": "clusters='id'",
     "--where \"genotype = 'wt'\"": "data=reldep.read('mice.csv', where=\"genotype = 'wt'\")",
     # Repeated options add up.
-    "--clusters id --clusters diet": "clusters=('id', 'diet')",
+    "--clusters id --clusters C14.0": "clusters=('id', 'C14.0')",
     "--where \"genotype = 'wt'\" --where \"diet != 'fish'\"": "where=[",
     "--first C16.0": "reldep.compare('diet', ['lipids=C*', 'C16.0'], 'genes=gene_*', data=",
     "--given C14.0 --given genotype": "given=['C14.0', 'genotype']",

@@ -341,10 +341,7 @@ def answer(request: Request, folder: Path, *, bandwidths: bool) -> dict[str, Any
     from reldep import report
     from reldep.report.vector import image, svg
 
-    found, curve = request.run_over_bandwidths() if bandwidths else (request.run(), None)
-    parts = found.describe(request.alpha)
-    if curve is not None:
-        parts = parts.beside(curve.describe(request.alpha))
+    parts = request.describe(bandwidths=bandwidths)
     worded = replace(parts.reworded(in_page), call=request.command())
     draw = parts.pictures[0].draw
     files: dict[str, str | bytes] = {

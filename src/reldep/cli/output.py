@@ -103,18 +103,11 @@ def deliver(request: Request, wanted: Delivery) -> None:
         say(f"{request.code()}\n", err=wanted.json or wanted.csv)
     # The file is read first, so that one that cannot be read is not tried twice.
     join = request.table.joined
-    # In a report the answer is one point of the curve over the bandwidths: one job.
-    answer, curve = (
-        (request.run(), None) if wanted.report is None else request.run_over_bandwidths()
-    )
-    parts = answer.describe(request.alpha)
-    whole = parts
-    if curve is not None:
-        whole = parts.beside(curve.describe(request.alpha))
+    parts = request.describe(bandwidths=wanted.report is not None).reworded(in_shell)
     try:
-        _write_files(request, wanted, whole.reworded(in_shell))
+        _write_files(request, wanted, parts)
     finally:
-        _print_answer(request, wanted, parts.reworded(in_shell), join)
+        _print_answer(request, wanted, parts, join)
     if not (wanted.json or wanted.csv):
         for kind, path in {"picture": wanted.plot, "report": wanted.report}.items():
             if path is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import shlex
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ from reldep.questions.ask import take_columns
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from reldep.description import Description
     from reldep.engine import Plan
     from reldep.files.table import Table
     from reldep.results.answer import Answer
@@ -142,18 +144,18 @@ class Request:
         answer: Answer = self._answer(self.function)
         return answer
 
-    def run_over_bandwidths(self) -> tuple[Answer, Any]:
-        """Return the answer, and how it depends on the bandwidth or None, computed in one job."""
-        if self.function not in OVER_BANDWIDTHS:
-            return self.run(), None
-        try:
-            curve = self._answer("sensitivity")
-        except InputError:
+    def describe(self, *, bandwidths: bool = False) -> Description:
+        """Return the answer in parts, one of them how it depends on the bandwidth if asked for."""
+        if bandwidths and self.function in OVER_BANDWIDTHS:
             # Kernels without a bandwidth have no such curve; other mistakes come up again.
-            return self.run(), None
-        # At factor 1 the kernels are as they were fitted.
-        how = replace(curve.provenance, dependence=curve.central.provenance.dependence)
-        return replace(curve.central, provenance=how, warnings=curve.warnings), curve
+            with suppress(InputError):
+                curve = self._answer("sensitivity")
+                # The answer is one point of it: at factor 1 the kernels are as they were fitted.
+                how = replace(curve.provenance, dependence=curve.central.provenance.dependence)
+                answer = replace(curve.central, provenance=how, warnings=curve.warnings)
+                parts: Description = answer.describe(self.alpha)
+                return parts.beside(curve.describe(self.alpha))
+        return self.run().describe(self.alpha)
 
     def _answer(self, question: str) -> Any:
         answer = public(question)(**self.arguments, data=self.table)
