@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from reldep.data.frames import (
-    Unmatched,
-    aligned,
+    counts_only,
     frame_library,
     index_rows,
     native_name,
+    own_index,
     time_of_blocks,
 )
 from reldep.data.objects import read_labels, read_variable
 from reldep.data.variables import (
     MINIMUM_OBSERVATIONS,
-    BoolArray,
     IntArray,
     Labels,
     Rows,
@@ -27,7 +26,10 @@ from reldep.data.variables import (
     constant_in_words,
 )
 from reldep.exceptions import InputError
-from reldep.words import counted, listed, listing
+from reldep.words import cell, composed, counted, listed, listing, quoted
+
+# Data without an index, and those whose index counts the rows in another order.
+Unmatched: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,8 +243,6 @@ def _complete_rows(
     """
     gaps = {name: variable.missing() for name, variable in variables.items()}
     incomplete = np.logical_or.reduce(list(gaps.values()))
-    if rows is not None and incomplete.any():
-        _check_usable(variables, gaps)
     lacking = [name for name, places in gaps.items() if places.any()]
     if lacking and missing == "raise":
         which = f": {variables[lacking[0]].describe_missing(rows)}" if rows is not None else ""
@@ -254,15 +254,79 @@ def _complete_rows(
     return np.flatnonzero(~incomplete).astype(np.int64)
 
 
-def _check_usable(variables: Mapping[str, Variable], gaps: Mapping[str, BoolArray]) -> None:
-    """Raise InputError with all variables without values or variation, if some have no value."""
-    empty = [name for name, places in gaps.items() if places.all()]
-    constant = [
+def aligned(blocks: Mapping[str, Any]) -> tuple[dict[str, Any], Unmatched | None]:
+    """Return pandas objects in one order by their index; raise InputError if they do not match.
+
+    Objects whose index only counts the rows, arrays and frames of other libraries are matched
+    by position, unless their numbers are in part those of another index: then either may be meant.
+    The names of data without an index are returned with those whose index is in another order.
+    """
+    indexes = {
+        name: index for name, data in blocks.items() if (index := _composed_index(data)) is not None
+    }
+    by_position = [name for name in blocks if name not in indexes]
+    if len(indexes) < 2:
+        return dict(blocks), _unmatched_blocks(indexes, by_position)
+    first_name, first = next(iter(indexes.items()))
+    made: dict[str, Any] = dict(blocks)
+    moved: list[str] = []
+    for name, index in indexes.items():
+        if index.equals(first) or len(index) != len(first):
+            continue  # a wrong length has a message of its own
+        if index.is_unique and first.is_unique and set(index) == set(first):
+            made[name] = _taken(blocks[name], index.get_indexer(first))
+            moved.append(name)
+        elif (counts_only(index) or counts_only(first)) and not index.isin(first).any():
+            by_position.append(name)
+        else:
+            raise _unmatched(first_name, first, name, index)
+    if moved and by_position:
+        raise InputError(
+            f"the rows of {_quoted(moved)} stand in another order than those of {first_name!r} by "
+            f"their index, but {_quoted(by_position)} has no index to match them by. Bring all of "
+            "them into one order first, as with .loc[index]."
+        )
+    return made, _unmatched_blocks(indexes, [name for name in blocks if name not in indexes])
+
+
+def _composed_index(data: Any) -> Any | None:
+    """Return the index by which rows are matched, with composed strings."""
+    index = own_index(data)
+    if index is None or index.nlevels > 1 or index.inferred_type != "string":
+        return index
+    return index if all(map(str.isascii, index)) else index.map(composed)
+
+
+def _unmatched_blocks(indexes: Mapping[str, Any], without: Sequence[str]) -> Unmatched | None:
+    """Return data without an index and those whose index counts rows in another order."""
+    shuffled = [
         name
-        for name, variable in variables.items()
-        if name not in empty and variable.take(np.flatnonzero(~gaps[name])).is_constant()
+        for name, index in indexes.items()
+        if not counts_only(index) and index.is_unique and not index.is_monotonic_increasing
+        if set(index) == set(range(len(index)))
     ]
-    if empty and len(empty) + len(constant) > 1:
-        said = f"without any value: {listing(empty)}"
-        said += f"; constant: {listing(constant)}" if constant else ""
-        raise InputError(f"these variables cannot be used: {said}. Leave them out.")
+    if not without or not shuffled:
+        return None
+    plain = [tuple(name.removeprefix("\0") for name in names) for names in (without, shuffled)]
+    return plain[0], plain[1]
+
+
+def _taken(data: Any, rows: IntArray) -> Any:
+    return data.iloc[rows] if hasattr(data, "iloc") else data.take(rows)
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return quoted(name.removeprefix("\0") for name in names)
+
+
+def _unmatched(first_name: str, first: Any, name: str, index: Any) -> InputError:
+    if not (index.is_unique and first.is_unique):
+        return InputError(
+            f"{first_name!r} and {name!r} have different indexes in which labels come twice, so "
+            "that rows cannot be matched. Bring them into one order, and drop the index."
+        )
+    stranger = next(label for label in index if label not in first)
+    return InputError(
+        f"{first_name!r} and {name!r} do not have the same rows: {cell(stranger)} is in the index "
+        f"of {name!r} only. Join them, or drop the index if they are in one order."
+    )

@@ -7,21 +7,18 @@ import numbers
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from reldep.data.variables import FloatArray, IntArray, Rows
 from reldep.data.written_numbers import is_missing
 from reldep.exceptions import InputError, InputTypeError
-from reldep.words import cell, composed, listing, quoted, repeated
+from reldep.words import cell, composed, listing, repeated
 
 if TYPE_CHECKING:
     import polars as pl
 
-
-# Data without an index, and those whose index counts the rows in another order.
-Unmatched: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 
 # Columns of numbers that are times, and columns of dates that do not order the rows.
 _YEAR = re.compile(r"(calendar[ _.-]?)?(year|yr|date)", re.IGNORECASE)
@@ -196,14 +193,6 @@ def own_index(data: Any) -> Any | None:
     return getattr(data, "row_index", None)
 
 
-def _composed_index(data: Any) -> Any | None:
-    """Return the index by which rows are matched, with composed strings."""
-    index = own_index(data)
-    if index is None or index.nlevels > 1 or index.inferred_type != "string":
-        return index
-    return index if all(map(str.isascii, index)) else index.map(composed)
-
-
 def counts_only(index: Any) -> bool:
     """Return True if an index only counts the rows, as it does if none was given."""
     counted = type(index).__name__ == "RangeIndex"
@@ -307,74 +296,4 @@ def time_of_blocks(blocks: Mapping[str, Any]) -> TimeOrder | None:
         for name, block in blocks.items()
         if str(getattr(block, "dtype", "")).lower().startswith(("date", "datetime"))
         if dates_rows(name, is_date=True, is_number=False)
-    )
-
-
-def aligned(blocks: Mapping[str, Any]) -> tuple[dict[str, Any], Unmatched | None]:
-    """Return pandas objects in one order by their index; raise InputError if they do not match.
-
-    Objects whose index only counts the rows, arrays and frames of other libraries are matched
-    by position, unless their numbers are in part those of another index: then either may be meant.
-    The names of data without an index are returned with those whose index is in another order.
-    """
-    indexes = {
-        name: index for name, data in blocks.items() if (index := _composed_index(data)) is not None
-    }
-    by_position = [name for name in blocks if name not in indexes]
-    if len(indexes) < 2:
-        return dict(blocks), _unmatched_blocks(indexes, by_position)
-    first_name, first = next(iter(indexes.items()))
-    made: dict[str, Any] = dict(blocks)
-    moved: list[str] = []
-    for name, index in indexes.items():
-        if index.equals(first) or len(index) != len(first):
-            continue  # a wrong length has a message of its own
-        if index.is_unique and first.is_unique and set(index) == set(first):
-            made[name] = _taken(blocks[name], index.get_indexer(first))
-            moved.append(name)
-        elif (counts_only(index) or counts_only(first)) and not index.isin(first).any():
-            by_position.append(name)
-        else:
-            raise _unmatched(first_name, first, name, index)
-    if moved and by_position:
-        raise InputError(
-            f"the rows of {_quoted(moved)} stand in another order than those of {first_name!r} by "
-            f"their index, but {_quoted(by_position)} has no index to match them by. Bring all of "
-            "them into one order first, as with .loc[index]."
-        )
-    return made, _unmatched_blocks(indexes, [name for name in blocks if name not in indexes])
-
-
-def _unmatched_blocks(indexes: Mapping[str, Any], without: Sequence[str]) -> Unmatched | None:
-    """Return data without an index and those whose index counts rows in another order."""
-    shuffled = [
-        name
-        for name, index in indexes.items()
-        if not counts_only(index) and index.is_unique and not index.is_monotonic_increasing
-        if set(index) == set(range(len(index)))
-    ]
-    if not without or not shuffled:
-        return None
-    plain = [tuple(name.removeprefix("\0") for name in names) for names in (without, shuffled)]
-    return plain[0], plain[1]
-
-
-def _taken(data: Any, rows: IntArray) -> Any:
-    return data.iloc[rows] if hasattr(data, "iloc") else data.take(rows)
-
-
-def _quoted(names: Sequence[str]) -> str:
-    return quoted(name.removeprefix("\0") for name in names)
-
-
-def _unmatched(first_name: str, first: Any, name: str, index: Any) -> InputError:
-    if not (index.is_unique and first.is_unique):
-        return InputError(
-            f"{first_name!r} and {name!r} have different indexes in which labels come twice, so "
-            "that rows cannot be matched. Bring them into one order, and drop the index."
-        )
-    stranger = next(label for label in index if label not in first)
-    return InputError(
-        f"{first_name!r} and {name!r} do not have the same rows: {cell(stranger)} is in the index "
-        f"of {name!r} only. Join them, or drop the index if they are in one order."
     )

@@ -219,10 +219,9 @@ def _plain_values(dataset: Any, source: Source) -> Any:
 
 def _matrix_of_file(stored: Any, shape: tuple[int, int], source: Source, most_held: int) -> Any:
     """Return a matrix of which neighbouring genes can be read, whatever way it is stored."""
-    kind = stored.attrs.get("encoding-type", stored.attrs.get("h5sparse_format", "array"))
+    kind = stored.attrs.get("encoding-type", "array")
     is_sparse = kind[:3] in ("csc", "csr")
-    key = "shape" if "shape" in stored.attrs else "h5sparse_shape"
-    own = tuple(map(int, stored.attrs[key] if is_sparse else stored.shape))
+    own = tuple(map(int, stored.attrs["shape"] if is_sparse else stored.shape))
     if own != shape:
         raise InputError(
             f"the matrix of {source.name} has the shape {own}, not {shape} as cells and genes."

@@ -52,52 +52,44 @@ class Format:
         Of names.
     marks : tuple of bytes
         With which such files begin.
-    is_foreign : bool
-        Whether its reader is tried in a child process, because files can end theirs.
-    by_ending : bool
-        Whether the ending decides, as the first bytes say little: old Stata files start with
-        their version.
     """
 
     name: str
     what: str
     endings: tuple[str, ...] = ()
     marks: tuple[bytes, ...] = ()
-    is_foreign: bool = False
-    by_ending: bool = False
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether its reader is tried in a child process, because files can end theirs."""
+        return self.name not in ("text", "jsonl", "parquet", "arrow", "npz", "workbook")
 
 
 _BOOK = "an Excel or OpenDocument workbook"
 _SPSS, _STATA, _SAS, _R = (f"a file of {program}" for program in ("SPSS", "Stata", "SAS", "R"))
 _SAS_MARK = b"\0\0\0\0\0\0\0\0\0\0\0\0\xc2\xea\x81\x60"
 _R_MARKS = (b"X\n\0\0\0", b"A\n2\n", b"A\n3\n")
-FORMATS = {
-    one.name: one
-    for one in (
-        Format("text", "a delimited text file"),
-        Format("jsonl", "lines of JSON objects"),
-        Format("parquet", "a Parquet file", ("parquet", "pq"), (b"PAR1",)),
-        Format(
-            "arrow", "an Arrow (IPC) or Feather 2 file", ("arrow", "feather", "ipc"), (b"ARROW1",)
-        ),
-        Format("npz", "an NPZ archive (numpy.savez)", ("npz",)),
-        Format("workbook", _BOOK, ("xlsx", "xlsm", "ods", "xls")),
-        Format("old workbook", _BOOK, (), (b"\xd0\xcf\x11\xe0",), is_foreign=True),
-        Format(
-            "h5ad", "an AnnData file (HDF5)", ("h5ad",), (b"\x89HDF\r\n\x1a\n",), is_foreign=True
-        ),
-        Format("sav", _SPSS, ("sav", "zsav"), (b"$FL2", b"$FL3"), is_foreign=True),
-        Format("por", _SPSS, ("por",), is_foreign=True, by_ending=True),
-        Format("dta", _STATA, ("dta",), (b"<stata_dta>",), is_foreign=True, by_ending=True),
-        Format("sas7bdat", _SAS, ("sas7bdat",), (_SAS_MARK,), is_foreign=True),
-        Format("xport", _SAS, ("xpt",), (b"HEADER RECORD*******LIB",), is_foreign=True),
-        Format("rds", _R, ("rds",), _R_MARKS, is_foreign=True, by_ending=True),
-        Format(
-            "rda", _R, ("rda", "rdata"), (b"RDX2\n", b"RDX3\n"), is_foreign=True, by_ending=True
-        ),
-    )
-}
+_KNOWN = (
+    ("text", "a delimited text file", (), ()),
+    ("jsonl", "lines of JSON objects", (), ()),
+    ("parquet", "a Parquet file", ("parquet", "pq"), (b"PAR1",)),
+    ("arrow", "an Arrow (IPC) or Feather 2 file", ("arrow", "feather", "ipc"), (b"ARROW1",)),
+    ("npz", "an NPZ archive (numpy.savez)", ("npz",), ()),
+    ("workbook", _BOOK, ("xlsx", "xlsm", "ods", "xls"), ()),
+    ("old workbook", _BOOK, (), (b"\xd0\xcf\x11\xe0",)),
+    ("h5ad", "an AnnData file (HDF5)", ("h5ad",), (b"\x89HDF\r\n\x1a\n",)),
+    ("sav", _SPSS, ("sav", "zsav"), (b"$FL2", b"$FL3")),
+    ("por", _SPSS, ("por",), ()),
+    ("dta", _STATA, ("dta",), (b"<stata_dta>",)),
+    ("sas7bdat", _SAS, ("sas7bdat",), (_SAS_MARK,)),
+    ("xport", _SAS, ("xpt",), (b"HEADER RECORD*******LIB",)),
+    ("rds", _R, ("rds",), _R_MARKS),
+    ("rda", _R, ("rda", "rdata"), (b"RDX2\n", b"RDX3\n")),
+)
+FORMATS = {name: Format(name, *facts) for name, *facts in _KNOWN}
 _BY_ENDING = {ending: one for one in FORMATS.values() for ending in one.endings}
+# Their first bytes say little: old Stata files start with their version.
+_BY_ENDING_ALONE = ("por", "dta", "rds", "rda")
 _BY_MARK = {mark: one for one in FORMATS.values() for mark in one.marks}
 _COMPRESSED: dict[bytes, tuple[str, Opener]] = {
     b"\x1f\x8b": ("gzip file", lambda packed: gzip.GzipFile(fileobj=packed)),
@@ -301,7 +293,7 @@ def _recognised(source: Source, depth: int = 0) -> Source:
     if expected is None:
         is_json = source.ending in ("jsonl", "ndjson") and start.lstrip().startswith(b"{")
         return replace(source, format=FORMATS["jsonl" if is_json else "text"])
-    if expected.by_ending:
+    if expected.name in _BY_ENDING_ALONE:
         return replace(source, format=expected)
     if not _is_text(start):
         raise InputError(f"{name} is damaged, or not {expected.what}.")

@@ -25,6 +25,7 @@ import numpy as np
 import polars as pl
 import polars.selectors as cs
 
+from reldep.data.frames import as_polars
 from reldep.data.variables import BoolArray
 from reldep.exceptions import InputError, InputTypeError, translated
 from reldep.files.table import Table
@@ -164,7 +165,7 @@ class _Condition:
         self.check(not level, f"it is nested more than {_DEEPEST} levels deep")
         named = dict.fromkeys(text for quote, text in self.words if quote != "'")
         names = [name for name in named if name in table.columns]
-        frame = table.polars(names) if names else pl.DataFrame()
+        frame = as_polars(table.read(names)) if names else pl.DataFrame()
         self.frame = frame.with_columns(cs.string().str.normalize("NFC"))
         self.n_rows = table.n_rows
 

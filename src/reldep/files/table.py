@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from reldep.data.frames import TimeOrder, as_polars, dates_rows, first_in_order
+from reldep.data.frames import TimeOrder, dates_rows, first_in_order
 from reldep.data.lifetimes import Survival
 from reldep.data.objects import read_variable
 from reldep.data.selectors import (
@@ -25,8 +25,6 @@ from reldep.exceptions import InputError, translated
 from reldep.words import counted, listing, printable
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from reldep.data.numbers import Doubt
     from reldep.files.describe import ColumnDescription
     from reldep.files.filters import Scope
@@ -250,10 +248,6 @@ class Table:
         import narwhals as nw
 
         return list(nw.from_native(self.load([name]), eager_only=True)[name].to_list())
-
-    def polars(self, names: Sequence[str]) -> pl.DataFrame:
-        """Read columns as a frame of polars; NaN is null."""
-        return as_polars(self.read(names))
 
     def describe(self, names: Sequence[str] | None = None) -> list[ColumnDescription]:
         """Return kind, range, missing values and automatic kernel of all columns, or of some."""

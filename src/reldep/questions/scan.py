@@ -10,7 +10,8 @@ import numpy as np
 
 from reldep.arguments import Argument
 from reldep.checks.subjects import LEVEL
-from reldep.data.frames import aligned, frame_library, index_rows, is_frame, with_plain_names
+from reldep.data.dataset import aligned
+from reldep.data.frames import frame_library, index_rows, is_frame, with_plain_names
 from reldep.data.objects import columns_of, read_variable
 from reldep.data.variables import Numeric
 from reldep.exceptions import InputError
