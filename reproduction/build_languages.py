@@ -4,7 +4,7 @@
 
 INPUT has one JSON object per line: an ``id`` and the same page under each of the ten language
 codes. OUTPUT is ``src/reldep/datasets/data/help_pages.npz``. The text goes through the
-package's own pipeline (``reldep.kernels.texts``): Snowball stems, and as stop words
+package's own pipeline (``reldep.kernels.documents``): Snowball stems, and as stop words
 the stems found in more than half of the pages, so no word list from elsewhere is needed. What is
 written are counts of stems by number; which stem a number stands for is not kept.
 """
@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from reldep.datasets._shipped import LANGUAGES
-from reldep.kernels.texts import count_stems
+from reldep.kernels.documents import count_stems
 from reproduction.data_files import write_data_file
 
 

@@ -14,12 +14,7 @@ from typing import NamedTuple
 from reldep.datasets._dataset import Dataset
 from reldep.datasets._shipped import LANGUAGES
 from reldep.exceptions import InputError
-from reldep.kernels.texts import (
-    MAX_DOCUMENT_FREQUENCY,
-    count_stems,
-    require_text_extra,
-    tfidf,
-)
+from reldep.kernels.documents import MAX_DOCUMENT_FREQUENCY, count_stems, require_text_extra, tfidf
 from reproduction.corpora.parallel import check_alignment, spread
 
 # In some files the number stands in quotation marks, in others it does not.

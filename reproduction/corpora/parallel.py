@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from reldep.datasets._dataset import Dataset
 from reldep.exceptions import InputError, ReldepWarning
-from reldep.kernels.texts import (
+from reldep.kernels.documents import (
     MAX_DOCUMENT_FREQUENCY,
     STEMMERS,
     count_stems,

@@ -12,7 +12,7 @@ from reldep import Influence
 from reldep.data.variables import FloatArray
 from reldep.datasets import Dataset, load_languages
 from reldep.exceptions import InputError
-from reldep.stats.simultaneous import average_linkage, groups_of, joint_draws, support
+from reldep.stats.trees import average_linkage, groups_of, joint_draws, support
 from reproduction import RunRequest
 from reproduction.corpora.europarl import is_europarl, read_europarl
 from reproduction.corpora.parallel import read_parallel

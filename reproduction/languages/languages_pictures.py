@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from reldep import plotting
 from reldep.data.variables import FloatArray
-from reldep.kernels.texts import STEMMERS
+from reldep.kernels.documents import STEMMERS
 from reldep.plotting.style import BLUE, GREY, ORANGE
 from reproduction.languages.questions import TESTS
 from reproduction.output import Rows, pvalue

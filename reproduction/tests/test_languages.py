@@ -12,7 +12,7 @@ from written import assert_picture, read_table
 import reldep
 from reldep.datasets import load_languages
 from reldep.exceptions import ReldepWarning
-from reldep.stats.simultaneous import average_linkage, groups_of
+from reldep.stats.trees import average_linkage, groups_of
 from reproduction import languages, paper, reproduce
 from reproduction.languages import languages_pictures as pictures
 from reproduction.languages import questions

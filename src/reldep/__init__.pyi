@@ -29,6 +29,6 @@ from reldep.questions.matrix import matrix as matrix
 from reldep.questions.rank import rank as rank
 from reldep.questions.scan import scan as scan
 from reldep.questions.sensitivity import sensitivity as sensitivity
-from reldep.stats.pairwise import finite_sample_bound as finite_sample_bound
-from reldep.stats.pairwise import rotation as rotation
+from reldep.stats.paper import finite_sample_bound as finite_sample_bound
+from reldep.stats.paper import rotation as rotation
 from reldep.version import __version__ as __version__

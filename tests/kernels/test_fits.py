@@ -10,8 +10,8 @@ from calls import called
 from reldep.data.objects import read_variable
 from reldep.kernels import EditDistance, Haversine, TimeSeries
 from reldep.kernels.choosing import as_kernel
-from reldep.kernels.radial import score_of
-from reldep.kernels.texts import median_edit_distance
+from reldep.kernels.scale import score_of
+from reldep.kernels.strings import median_edit_distance
 
 RNG = np.random.default_rng(6)
 X = RNG.normal(5.0, 100.0, (30, 2))

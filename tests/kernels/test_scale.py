@@ -10,7 +10,7 @@ from scipy.spatial.distance import pdist
 from reldep.data.objects import read_variable
 from reldep.kernels import Delta, Distance, Gaussian, Laplace, Linear, Precomputed
 from reldep.kernels.distances import Points
-from reldep.kernels.radial import density_at, scale_of
+from reldep.kernels.scale import density_at, scale_of
 
 ALL = slice(None)
 

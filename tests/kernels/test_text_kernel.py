@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from reldep.kernels import Text
-from reldep.kernels.texts import (
+from reldep.kernels.documents import (
     STEMMERS,
     check_language,
     count_stems,

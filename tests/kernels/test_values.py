@@ -31,7 +31,7 @@ from reldep.kernels import (
     Text,
 )
 from reldep.kernels.choosing import as_kernel
-from reldep.kernels.texts import words
+from reldep.kernels.documents import words
 
 TREES = ["oak", "elm", "ash", "fir", "yew", "box", "bay", "fig"]
 RNG = np.random.default_rng(5)

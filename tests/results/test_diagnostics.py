@@ -10,7 +10,7 @@ from scipy.stats import t as student
 
 import reldep
 from reldep.kernels import Gaussian
-from reldep.stats.units import RowDependence, leave_out
+from reldep.stats.series import RowDependence, leave_out
 
 
 def data(m=150, seed=0):

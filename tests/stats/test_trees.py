@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from reldep.stats.simultaneous import average_linkage, groups_of, joint_draws, support
+from reldep.stats.trees import average_linkage, groups_of, joint_draws, support
 
 
 def brute_force_groups(similarities):

@@ -7,7 +7,8 @@ from reldep.engine import BlockTable
 from reldep.exceptions import InputError
 from reldep.stats.estimates import estimate_dependences, estimates
 from reldep.stats.pairwise import cells_of, contrast, crossed, differences
-from reldep.stats.units import Units, numbers_of, stretches
+from reldep.stats.series import stretches
+from reldep.stats.units import Units, numbers_of
 from stats.dense_terms import (
     all_means,
     compared,

@@ -17,7 +17,7 @@ from reldep.exceptions import (
     UnlikeTargetsWarning,
 )
 from reldep.stats.estimates import estimate_dependences
-from reldep.stats.units import largest_shares
+from reldep.stats.series import largest_shares
 from reldep.words import counted, listed, number, percent, pvalue_text
 
 if TYPE_CHECKING:

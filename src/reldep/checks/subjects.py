@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from reldep.engine.influence import Influence
     from reldep.files.table import Table
     from reldep.kernels.base import FittedKernel, Kernel
-    from reldep.kernels.radial import Scale
+    from reldep.kernels.scale import Scale
     from reldep.stats.estimates import Estimates
     from reldep.stats.pairwise import Test
 

@@ -220,7 +220,7 @@ def _median(values: FloatArray) -> FloatArray:
 
 def _unlike_lengths(name: str, variable: Variable) -> Iterator[ScaleWarning]:
     """Check for texts of very different lengths."""
-    from reldep.kernels.texts import strings_of
+    from reldep.kernels.strings import strings_of
 
     texts = strings_of(variable, "Text")  # type: ignore[arg-type]
     short, long = np.percentile([len(text.split()) for text in texts], (10, 90))

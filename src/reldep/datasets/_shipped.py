@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reldep.datasets._dataset import Dataset
-from reldep.kernels.texts import tfidf
+from reldep.kernels.documents import tfidf
 
 if TYPE_CHECKING:
     import polars as pl

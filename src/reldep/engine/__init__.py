@@ -1,6 +1,7 @@
 """Engines: from fitted kernels to A, the only heavy step."""
 
-from reldep.engine.blocks import Blocks, BlockTable
+from reldep.engine.block_table import BlockTable
+from reldep.engine.blocks import Blocks
 from reldep.engine.centred import Pair
 from reldep.engine.choose import Plan, Sizes, make_plan
 from reldep.engine.dense import Dense

@@ -35,7 +35,7 @@ from reldep.engine.regression import (
     pursue,
     radial,
 )
-from reldep.kernels.mapped import standardised
+from reldep.kernels.columnwise import standardised
 from reldep.words import listed
 
 # The most names in a sentence.

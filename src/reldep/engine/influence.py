@@ -22,7 +22,7 @@ import numpy as np
 
 from reldep.data.frames import make_frame
 from reldep.data.variables import FloatArray, IntArray, Rows
-from reldep.engine.blocks import BlockTable
+from reldep.engine.block_table import BlockTable
 from reldep.engine.centred import Pair, Products, canonical, check_held, finish, hsic_of, numbered
 from reldep.engine.choose import SIZES, Part, Sizes, choose
 from reldep.engine.dense import Dense

@@ -2,6 +2,10 @@
 
 from reldep.kernels.base import FittedKernel as FittedKernel
 from reldep.kernels.base import Kernel as Kernel
+from reldep.kernels.columnwise import Composition as Composition
+from reldep.kernels.columnwise import Genotypes as Genotypes
+from reldep.kernels.columnwise import Ordered as Ordered
+from reldep.kernels.columnwise import Standardized as Standardized
 from reldep.kernels.composite import Columns as Columns
 from reldep.kernels.composite import Product as Product
 from reldep.kernels.composite import Sum as Sum
@@ -9,17 +13,14 @@ from reldep.kernels.custom import FunctionKernel as FunctionKernel
 from reldep.kernels.custom import KernelReport as KernelReport
 from reldep.kernels.custom import Precomputed as Precomputed
 from reldep.kernels.custom import check_kernel as check_kernel
+from reldep.kernels.documents import Text as Text
 from reldep.kernels.explicit import Agreement as Agreement
 from reldep.kernels.explicit import Delta as Delta
 from reldep.kernels.explicit import Linear as Linear
 from reldep.kernels.explicit import Polynomial as Polynomial
 from reldep.kernels.graphs import WeisfeilerLehman as WeisfeilerLehman
-from reldep.kernels.mapped import Composition as Composition
 from reldep.kernels.mapped import Embedding as Embedding
-from reldep.kernels.mapped import Genotypes as Genotypes
 from reldep.kernels.mapped import Images as Images
-from reldep.kernels.mapped import Ordered as Ordered
-from reldep.kernels.mapped import Standardized as Standardized
 from reldep.kernels.radial import Distance as Distance
 from reldep.kernels.radial import Gaussian as Gaussian
 from reldep.kernels.radial import Gaussians as Gaussians
@@ -31,7 +32,6 @@ from reldep.kernels.sets import MinMax as MinMax
 from reldep.kernels.sphere import Angles as Angles
 from reldep.kernels.sphere import Haversine as Haversine
 from reldep.kernels.sphere import Periodic as Periodic
+from reldep.kernels.strings import EditDistance as EditDistance
+from reldep.kernels.strings import Spectrum as Spectrum
 from reldep.kernels.survival import LogRank as LogRank
-from reldep.kernels.texts import EditDistance as EditDistance
-from reldep.kernels.texts import Spectrum as Spectrum
-from reldep.kernels.texts import Text as Text

@@ -18,6 +18,7 @@ from reldep.data.objects import WAY_OUT_OBJECTS
 from reldep.data.variables import Items, Labels, Mixed, Variable
 from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.base import Kernel, wrong_type
+from reldep.kernels.columnwise import Ordered, Standardized
 from reldep.kernels.composite import Product
 from reldep.kernels.custom import (
     PAIRWISE_NAMES,
@@ -27,7 +28,6 @@ from reldep.kernels.custom import (
     is_scikit_kernel,
 )
 from reldep.kernels.explicit import Agreement, Delta
-from reldep.kernels.mapped import Ordered, Standardized
 from reldep.kernels.radial import Distance, Gaussian, Laplace
 from reldep.words import listed
 

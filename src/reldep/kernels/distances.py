@@ -1,13 +1,11 @@
 """Distances between points, and kernels as short programs: functions of these, joined in a row.
 
 Dense points are read less their median: distances do not change, and the products
-``|x|² + |y|² - 2x'y`` lose far fewer digits. The mean would not do, because one far value would
-move all others away from 0. The unit is a power of two near the size of a typical value, so that no
-unit of the data makes squares overflow or vanish.
+``|x|² + |y|² - 2x'y`` lose far fewer digits; one far value would move the mean. The unit is a power
+of two near the size of a typical value, so that no unit of the data makes squares overflow.
 
-Compiled code evaluates any kernel that is a program, from the tables of :func:`make_program`;
-:func:`evaluate` evaluates it with NumPy. A sum of Gaussians, numbers times labels, and the slope of
-a kernel in its bandwidth are all programs. Kernels of the same points share their distances.
+A sum of Gaussians, numbers times labels, and the slope of a kernel in its bandwidth are programs:
+compiled code evaluates the tables of :func:`make_program`, and NumPy the rest.
 """
 
 from __future__ import annotations
@@ -429,9 +427,8 @@ def make_program(
 ) -> Program | None:
     """Return the tables of some kernels on some rows, or None if one is not a program."""
     programs = [kernel.program() for kernel in kernels]
-    left, right = [], []
+    left, right, factors, scales = [], [], [], []
     sources: list[tuple[int, int]] = []
-    factors, scales = [], []
     known: dict[int, int] = {}
     at = 0
     for k, program in enumerate(programs):
@@ -449,11 +446,5 @@ def make_program(
                 at += x.shape[1] + 2
             factors.append((k, known[id(factor.points)], factor.function, factor.how))
             scales.append(factor.scale)
-    return Program(
-        np.ascontiguousarray(np.hstack(left)),
-        np.ascontiguousarray(np.vstack(right)),
-        np.array(sources, dtype=np.int64),
-        np.array(factors, dtype=np.int64),
-        np.array(scales, dtype=np.float64),
-        len(kernels),
-    )
+    tables = np.array(sources), np.array(factors), np.array(scales)
+    return Program(np.hstack(left), np.ascontiguousarray(np.vstack(right)), *tables, len(kernels))

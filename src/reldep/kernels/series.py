@@ -14,7 +14,7 @@ from reldep.data.variables import FloatArray, IntArray, Items, Numeric, Variable
 from reldep.exceptions import InputError
 from reldep.kernels.base import Rows
 from reldep.kernels.mapped import tables_of
-from reldep.kernels.radial import BandwidthKernel, FittedBandwidth, sampled_median
+from reldep.kernels.scale import BandwidthKernel, FittedBandwidth, sampled_median
 from reldep.system import compile_loop
 
 compiled = partial(compile_loop, nogil=True)

@@ -11,27 +11,20 @@ import numpy as np
 import numpy.typing as npt
 
 from reldep.arguments import check_positive
-from reldep.data.variables import (
-    FloatArray,
-    Items,
-    Labels,
-    Mixed,
-    Numeric,
-    Sparse,
-    Variable,
-    check_varies,
-)
+from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variable, check_varies
 from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.base import FittedKernel, Kernel, Rows, as_variable, check_amounts, check_items
 from reldep.kernels.distances import dot_products
 from reldep.kernels.mapped import MappedKernel, tables_of
-from reldep.kernels.radial import Gaussian, sampled_median
+from reldep.kernels.radial import Gaussian
+from reldep.kernels.scale import sampled_median
 from reldep.system import import_extra
 from reldep.words import composed
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from reldep.data.variables import FloatArray
     from reldep.kernels.choosing import KernelSpec
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -13,16 +13,11 @@ from reldep.exceptions import InputError
 from reldep.kernels.base import Bandwidth, FittedValues, Rows
 from reldep.kernels.distances import Points
 from reldep.kernels.mapped import MappedKernel
-from reldep.kernels.radial import (
-    BandwidthKernel,
-    FittedBandwidth,
-    FittedSide,
-    Gaussian,
-    Scale,
-    ScaleRule,
-    scale_of,
-    score_of,
-)
+from reldep.kernels.radial import Gaussian
+from reldep.kernels.scale import BandwidthKernel, FittedBandwidth, FittedSide, scale_of, score_of
+
+if TYPE_CHECKING:
+    from reldep.kernels.scale import Scale, ScaleRule
 
 # Mean radius R1 of the Earth (IUGG), in kilometres.
 EARTH_RADIUS = 6371.0088

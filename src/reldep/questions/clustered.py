@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from reldep.questions.study import Study
     from reldep.stats.estimates import Estimates
     from reldep.stats.independence import IndependenceTest
-    from reldep.stats.units import RowDependence
+    from reldep.stats.series import RowDependence
 
 
 def dependent_estimates(study: Study, influence: Influence, rows: RowDependence) -> Estimates:

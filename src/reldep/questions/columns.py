@@ -16,8 +16,8 @@ import numpy as np
 from reldep.checks import Scanned, cautions_about
 from reldep.checks.scans import ColumnChecks, plain_columns
 from reldep.data.variables import Labels, Numeric, Rows
+from reldep.engine.block_table import BlockTable
 from reldep.engine.blocks import FEWEST_ROWS as FEWEST_IN_A_BLOCK
-from reldep.engine.blocks import BlockTable
 from reldep.engine.scan import deal_for_scan, make_batches
 from reldep.engine.threads import progress_bar
 from reldep.exceptions import InputError, InputTypeError
@@ -28,7 +28,8 @@ from reldep.questions.stored import StoredBatches
 from reldep.questions.study import Study
 from reldep.results.answer import Provenance
 from reldep.stats.scan import batch_estimates
-from reldep.stats.units import FEWEST_ROWS, INDEPENDENT_ROWS, NORMALISED
+from reldep.stats.series import INDEPENDENT_ROWS
+from reldep.stats.units import FEWEST_ROWS, NORMALISED
 from reldep.words import listed
 
 if TYPE_CHECKING:

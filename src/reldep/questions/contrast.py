@@ -16,7 +16,7 @@ from reldep.questions import options as shared
 from reldep.questions.ask import question, read_variables
 from reldep.questions.study import read_study, reuse_influence
 from reldep.results.comparison import Contrast
-from reldep.stats.pairwise import check_weights
+from reldep.stats.paper import check_weights
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -18,9 +18,10 @@ from reldep.engine.threads import blas_threads_for
 from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.base import KINDS_IN_WORDS
 from reldep.kernels.choosing import FOR_NUMBERS, as_kernel
+from reldep.kernels.columnwise import Standardized
 from reldep.kernels.custom import FunctionKernel, Precomputed, ScikitKernel
 from reldep.kernels.explicit import Delta, Linear, Polynomial
-from reldep.kernels.mapped import MappedKernel, Standardized
+from reldep.kernels.mapped import MappedKernel
 from reldep.kernels.radial import Distance, RadialKernel
 from reldep.stats.independence import independence_pvalues_of
 from reldep.words import counted

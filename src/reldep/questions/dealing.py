@@ -18,7 +18,7 @@ from reldep.files.in_parts import BLOCK, UNIT, DealtRows
 from reldep.files.table import at_once
 from reldep.questions.options import check_lag
 from reldep.questions.stored import StoredRows, check_group
-from reldep.stats.units import RowDependence
+from reldep.stats.series import RowDependence
 from reldep.system import available_memory, bytes_of
 
 if TYPE_CHECKING:

@@ -17,16 +17,19 @@ from reldep.checks.rows import ranks_of
 from reldep.checks.subjects import Data
 from reldep.data.dataset import AlignedData, complete_variables
 from reldep.data.variables import Labels, Numeric, Rows
-from reldep.engine.blocks import SPLIT_BLOCKS, Block, BlockTable, Row, row_of
+from reldep.engine.block_table import Block, BlockTable, Row
+from reldep.engine.blocks import SPLIT_BLOCKS, row_of
 from reldep.engine.centred import numbered
+from reldep.engine.fitted_columns import Ready
 from reldep.engine.influence import from_blocks
-from reldep.engine.scan import Batch, Batches, BlockBatches, Ready
+from reldep.engine.scan import Batch, Batches, BlockBatches
 from reldep.exceptions import InputError, NoVariationError
 from reldep.files.in_parts import UNIT
 from reldep.kernels.custom import FittedPrecomputed
 from reldep.kernels.explicit import Linear
 from reldep.kernels.radial import Distance
-from reldep.stats.units import INDEPENDENT_ROWS, NORMALISED, RowDependence
+from reldep.stats.series import INDEPENDENT_ROWS, RowDependence
+from reldep.stats.units import NORMALISED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -27,14 +27,8 @@ from reldep.questions.options import check_lag, generator
 from reldep.results.answer import Provenance
 from reldep.results.strength import Estimated
 from reldep.stats.estimates import estimate_dependences
-from reldep.stats.series import Memory
-from reldep.stats.units import (
-    FEW_OBSERVATIONS,
-    NORMALISED,
-    RowDependence,
-    pairs_beside,
-    pairs_needed,
-)
+from reldep.stats.series import Memory, RowDependence
+from reldep.stats.units import FEW_OBSERVATIONS, NORMALISED, pairs_beside, pairs_needed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -20,7 +20,7 @@ from reldep.engine.covariates import Conditioning
 from reldep.exceptions import ReldepWarning
 from reldep.io import write
 from reldep.results.sentences import Setting
-from reldep.stats.units import RowDependence
+from reldep.stats.series import RowDependence
 from reldep.words import MEASURE_NAMES, counted
 
 

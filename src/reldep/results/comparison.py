@@ -14,7 +14,7 @@ from reldep.description import Columns, Picture, Value, unseen
 from reldep.results import sentences
 from reldep.results.answer import Answer, columns_of
 from reldep.results.tested import Result
-from reldep.stats.estimates import Intervals
+from reldep.stats.intervals import Intervals
 from reldep.stats.scan import AcrossScales
 from reldep.stats.student import quantile
 from reldep.words import MEASURE_NAMES, counted, interval_text, number, pvalue_text

@@ -15,8 +15,9 @@ from reldep.engine.centred import Pair
 from reldep.results import sentences
 from reldep.results.strength import OfDependences
 from reldep.stats import student
-from reldep.stats.estimates import Estimates, Interval
+from reldep.stats.estimates import Estimates
 from reldep.stats.groups import GroupDifferences, WelchTest
+from reldep.stats.intervals import Interval
 from reldep.words import listed, numbers, pvalue_text
 
 TESTS_IN_WORDS = {

@@ -18,7 +18,7 @@ from reldep.exceptions import InputError
 from reldep.results import sentences
 from reldep.results.comparison import Contrast
 from reldep.results.strength import AtOnce, strongest_shown
-from reldep.stats.simultaneous import average_linkage, groups_of, joint_draws, support
+from reldep.stats.trees import average_linkage, groups_of, joint_draws, support
 from reldep.words import MEASURE_NAMES, counted
 
 ADJUSTMENTS_IN_WORDS = {"holm": "Holm", "bh": "Benjamini and Hochberg"}

@@ -18,7 +18,7 @@ from reldep.engine.centred import Pair
 from reldep.results import sentences
 from reldep.results.answer import Answer, columns_of
 from reldep.results.strength import OfDependences, strongest_shown
-from reldep.stats.estimates import Intervals
+from reldep.stats.intervals import Intervals
 from reldep.stats.scan import ScannedSources, ScannedTargets
 from reldep.words import counted, listed, percent
 

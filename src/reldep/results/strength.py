@@ -18,9 +18,10 @@ from reldep.exceptions import InputError
 from reldep.results.answer import Answer, columns_of
 from reldep.results.sentences import Relation, Setting
 from reldep.stats.correlation import as_correlation
-from reldep.stats.estimates import Estimates, Intervals
+from reldep.stats.estimates import Estimates
 from reldep.stats.groups import GroupDifferences
 from reldep.stats.independence import relation_pvalues
+from reldep.stats.intervals import Intervals
 from reldep.stats.simultaneous import Pairwise
 
 if TYPE_CHECKING:

@@ -20,11 +20,11 @@ from reldep.results.sentences import Finding, Setting
 from reldep.results.strength import Estimated, correlations_text
 from reldep.stats import student
 from reldep.stats.correlation import as_correlation
-from reldep.stats.estimates import Interval
 from reldep.stats.independence import IndependenceTest, independence_power, independence_sample_size
+from reldep.stats.intervals import Interval
 from reldep.stats.pairwise import Test
+from reldep.stats.series import leave_out, most_influential, variance_shares
 from reldep.stats.student import Pilot, careful_effect, check_planned
-from reldep.stats.units import leave_out, most_influential, variance_shares
 from reldep.words import MEASURE_NAMES, counted, number
 
 

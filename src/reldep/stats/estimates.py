@@ -1,17 +1,11 @@
-"""Measures of dependence from HSICs, all that tests need of them, and their intervals.
-
-Intervals are as Wilson's for a proportion: a small dependence has a small variance, so the variance
-is taken at every value that is considered; an interval with one standard error misses on one side.
-An interval contains possible values only, from 0 to, for a bounded measure, 1. An unbiased estimate
-of a small dependence may be below 0; its interval then starts at 0, above the estimate.
-"""
+"""Measures of dependence from HSICs, and all that tests and intervals need of them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -20,30 +14,14 @@ from reldep.engine.centred import Pair
 from reldep.engine.clusters import ROUNDING
 from reldep.exceptions import InputError
 from reldep.stats import student
+from reldep.stats.intervals import Interval, Intervals, limits
 from reldep.stats.pairwise import Test, contrast, joined, kurtosis_of, positive_part
+from reldep.stats.series import INDEPENDENT_ROWS, RowDependence
 from reldep.stats.simultaneous import critical_value
-from reldep.stats.units import (
-    FEWEST_ROWS,
-    INDEPENDENT_ROWS,
-    NORMALISED,
-    RowDependence,
-    Units,
-    numbers_of,
-    pairs_needed,
-)
+from reldep.stats.units import FEWEST_ROWS, NORMALISED, Units, numbers_of, pairs_needed
 
 if TYPE_CHECKING:
     from reldep.engine.influence import Influence
-
-
-# A normalised measure is taken to be at most this: at 1 its variance is 0.
-LARGEST = 0.9999
-
-# The least variance of a second component, where none is known: far below that of 1e9 rows.
-SMALLEST_SECOND = 1e-30
-
-# Halvings that find a limit to the last of the 52 bits of a double.
-HALVINGS = 52
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,16 +128,14 @@ class Estimates:
         difference where there are two dependences, else the median. Halves of blocks show C;
         without them it follows from HSICs, too small where dependences are strong.
         """
-        at, signs = self.places, np.array([[1.0], [-1.0]])
+        at, J, by_splits = self.places, self.deviations, self._second_by_splits()
         is_difference = len(self.values) == 2
-        J, by_splits = self.deviations, self._second_by_splits()
         if is_difference:
-            J = (signs * J).sum(axis=0, keepdims=True)
+            J = np.diff(J, axis=0)
         if by_splits is not None:
-            by_splits = (
-                (signs * by_splits).sum(axis=0, keepdims=True) if is_difference else by_splits
-            )
-            part = np.einsum("ij,ij->i", by_splits, by_splits) / by_splits.shape[1]
+            if is_difference:
+                by_splits = np.diff(by_splits, axis=0)
+            part = np.square(by_splits).mean(axis=1)
         else:
             part = self.units.second(at, at, self.is_bounded)
             if is_difference:
@@ -213,7 +189,6 @@ class Estimates:
         ``C + (S - (k+1) C)₊`` with S the jackknife covariance, C that of the second component
         and k its excess: the matrix form of ``max(S - k C, C)``.
         """
-        everyone = np.arange(len(self.values))
         S = (self.n - 1) / self.n * self.deviations @ self.deviations.T
         if self.fragile:
             known = np.flatnonzero(~self.is_unknown)
@@ -221,6 +196,7 @@ class Estimates:
             S[np.ix_(known, known)] = replace(self.only(known.tolist()), fragile=()).covariance
         if self.fragile or not self.units.excess:
             return np.asarray(S)
+        everyone = np.arange(len(self.values))
         C = self.second(everyone[:, None], everyone)
         left = S - (self.units.excess - 1.0) * C
         # In units of each value's own deviation, so that the result does not depend on scales.
@@ -264,8 +240,7 @@ class Estimates:
 
     def interval(self, i: int, confidence_level: float) -> Interval:
         """Return the interval of one dependence."""
-        low, high = self.only([i]).intervals(confidence_level)
-        return Interval(float(low[0]), float(high[0]))
+        return Interval(*(float(end[0]) for end in self.only([i]).intervals(confidence_level)))
 
     def intervals(self, confidence_level: float, maxima: FloatArray | None = None) -> Intervals:
         """Return the interval of every dependence by itself, or intervals that hold at once.
@@ -329,10 +304,10 @@ def estimate_dependences(
     Parameters
     ----------
     influence : Influence
+        Computed for this variance.
     pairs : sequence of Pair
     measure : {"hsic", "cka", "dcor"}
     variance : {"fixed-kernel", "jackknife"}
-        `influence` must have been computed for it.
     rows : RowDependence
         For blocks of rows: which rows they were dealt by.
     """
@@ -419,12 +394,8 @@ def linear_change(
     own: dict[int, FloatArray],
 ) -> FloatArray:
     """Return the change of ``H_xy/√(H_xx H_yy)`` to first order in those of the HSICs."""
-    relative = np.array(
-        [
-            (own[x] - energies[x]) / energies[x] + (own[y] - energies[y]) / energies[y]
-            for x, y in places.T.tolist()
-        ]
-    )
+    moved = {v: (without - energies[v]) / energies[v] for v, without in own.items()}
+    relative = np.array([moved[x] + moved[y] for x, y in places.T.tolist()])
     # One term after another: what a variable and its copy have in common cancels exactly.
     return np.asarray(change / scale[:, None] - 0.5 * values[:, None] * relative)
 
@@ -477,138 +448,3 @@ def degrees_of_freedom(
         kurtosis = np.maximum(kurtosis, kurtosis.mean())
     # At most n - 1, and finite for a kurtosis of 1.
     return np.asarray(2.0 * (n - 4) / np.maximum(kurtosis - 1.0, 2.0 * (n - 4) / (n - 1.0)))
-
-
-class Interval(NamedTuple):
-    """The limits of a confidence interval."""
-
-    low: float
-    high: float
-
-
-class Intervals(NamedTuple):
-    """The limits of several confidence intervals."""
-
-    low: FloatArray
-    high: FloatArray
-
-
-class Score(NamedTuple):
-    """What the variance of estimated dependences needs, in units of ``√(H_xx H_yy)``.
-
-    Attributes
-    ----------
-    estimate : ndarray, shape (p,)
-    variance : ndarray
-        The jackknife variance; where it is infinite, which it is for bounded measures only, the
-        interval has all values from 0 to 1.
-    second : ndarray
-        The variance of the second component.
-    n : ndarray or int
-        The number of units.
-    excess : ndarray or float
-        How many times too often the jackknife counts the second component.
-    is_bounded : bool
-        Whether the measure is at most 1.
-    """
-
-    estimate: FloatArray
-    variance: FloatArray
-    second: FloatArray
-    n: int | FloatArray
-    excess: float | FloatArray
-    is_bounded: bool
-
-    def limits(self, quantiles: FloatArray, *, is_floored: bool = False) -> Intervals:
-        """Return ``{x : |e - x| ≤ q √V(x)}``, by bisection from the estimate to either side.
-
-        With e the estimate, v its jackknife variance, c that of the second component::
-
-            V(x) = c ((1-x²)/(1-e²))² + v x (1-x)² / ((e + off)(1-e)²)     bounded by 1
-            V(x) = c + v x / (e + off)                                      else
-
-        The offset plays the part of the bias of the biased HSIC: near e = 0 the slope stays
-        positive although v less the second component is noise; at a large e it makes
-        V(e) = v - k c.
-
-        Parameters
-        ----------
-        quantiles : ndarray
-            q.
-        is_floored : bool, default False
-            Never take a variance below that at the estimate. Far in the tail, where many
-            intervals are to hold at once, V alone is too short.
-        """
-        unknown = np.isinf(self.variance)
-        if unknown.any():
-            known = self._replace(variance=np.where(unknown, 0.0, self.variance))
-            low, high = known.limits(quantiles, is_floored=is_floored)
-            return Intervals(np.where(unknown, 0.0, low), np.where(unknown, 1.0, high))
-        e, v, k = self.estimate, self.variance, self.excess
-        start = np.clip(e, 0.0, LARGEST if self.is_bounded else None)
-        c = np.maximum(self.second, SMALLEST_SECOND)
-        top = np.maximum(1.0, start**2 / (4.0 * c)) / self.n
-        rest = v - (k + 1.0) * c
-        ratio = start * (k + 1.0) * c / np.where(rest > 0, rest, 1.0)
-        offset = np.where(rest > 0, np.clip(ratio, 1.0 / self.n, top), top)
-        slope = v / ((start + offset) * ((1.0 - start) ** 2 if self.is_bounded else 1.0))
-
-        def variance(x: FloatArray) -> FloatArray:
-            if not self.is_bounded:
-                return np.asarray(c + slope * x)
-            shrunk = c * ((1.0 - x * x) / (1.0 - start**2)) ** 2
-            return np.asarray(shrunk + slope * x * (1.0 - x) ** 2)
-
-        least = variance(start) if is_floored else np.zeros_like(start)
-
-        def inside(x: FloatArray) -> FloatArray:
-            margin = quantiles * np.sqrt(np.maximum(variance(x), least))
-            return np.asarray(np.abs(e - x) <= margin)
-
-        def limit(outer: FloatArray) -> FloatArray:
-            all_inside, low, high = inside(outer), start, outer
-            for _ in range(HALVINGS):
-                middle = (low + high) / 2
-                within = inside(middle)
-                low, high = np.where(within, middle, low), np.where(within, high, middle)
-            return np.where(all_inside, outer, low)
-
-        far = np.ones_like(start)
-        if not self.is_bounded:
-            # With V linear the far root of a quadratic equation is below this.
-            spread = np.sqrt(variance(start))
-            far = start + quantiles**2 * slope + 4.0 * quantiles * spread
-        return Intervals(limit(np.zeros_like(start)), limit(far))
-
-
-def limits(found: Estimates, quantiles: FloatArray, *, is_floored: bool = False) -> Intervals:
-    """Return the interval of every dependence for these quantiles; see :meth:`Score.limits`."""
-    unit = found.scale
-    if not found.units.is_small:
-        margin, shift = quantiles * found.standard_errors, None
-        if found.units.is_linear and is_floored:
-            # Symmetric on the scale of square roots: the deviation of an HSIC is about
-            # proportional to its root, and plain intervals of many miss on one side.
-            size = np.maximum(found.values, found.standard_errors)
-            shift = margin**2 / (4.0 * np.where(size > 0, size, 1.0))
-        return margins(found.values, margin, found.is_bounded, shift)
-    score = Score(
-        found.values / unit,
-        found.jackknife_variances / unit**2,
-        found.second_variances / unit**2,
-        found.n,
-        found.units.excess,
-        found.is_bounded,
-    )
-    low, high = score.limits(quantiles, is_floored=is_floored)
-    return Intervals(unit * low, unit * high)
-
-
-def margins(
-    values: FloatArray, margin: FloatArray, is_bounded: bool, shift: FloatArray | None = None
-) -> Intervals:
-    """Return values less and plus a margin, within their range; both ends moved by a shift."""
-    moved = np.zeros_like(margin) if shift is None else shift
-    ends = np.where(values > margin, values - margin + moved, 0.0), values + margin + moved
-    low, high = (np.clip(end, 0.0, 1.0 if is_bounded else None) for end in ends)
-    return Intervals(low, high)

@@ -24,7 +24,8 @@ from reldep.data.variables import BoolArray, FloatArray, IntArray
 from reldep.engine.clusters import ROUNDING
 from reldep.exceptions import InputError
 from reldep.stats import student
-from reldep.stats.estimates import HALVINGS, LARGEST, SMALLEST_SECOND, Estimates
+from reldep.stats.estimates import Estimates
+from reldep.stats.intervals import HALVINGS, LARGEST, SMALLEST_SECOND
 from reldep.stats.simultaneous import critical_value, single_step
 
 # Degrees of freedom that all groups lend to the slope of each, see `_slopes`: 8 rejected too often

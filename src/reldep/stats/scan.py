@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from reldep.data.variables import BoolArray, FloatArray, IntArray
-from reldep.engine.blocks import BlockTable
+from reldep.engine.block_table import BlockTable
 from reldep.stats import student
-from reldep.stats.estimates import Intervals, Score, degrees_of_freedom, estimates, margins
+from reldep.stats.estimates import Estimates, degrees_of_freedom, estimates
 from reldep.stats.independence import independence_log_pvalues
+from reldep.stats.intervals import Intervals, Score, margins
 from reldep.stats.pairwise import Test, Tests, differences
 from reldep.stats.simultaneous import (
     JointDraws,
@@ -31,7 +32,6 @@ from reldep.stats.units import ORDER, Units, square
 
 if TYPE_CHECKING:
     from reldep.engine.scan import Batch, Batches, BlockBatches
-    from reldep.stats.estimates import Estimates
 
 
 def batch_estimates(

@@ -1,4 +1,4 @@
-"""Many dependences at once: joint draws, adjusted p-values, simultaneous intervals, ranks, trees.
+"""Many dependences at once: joint draws, adjusted p-values, simultaneous intervals, ranks.
 
 With leave-one-out deviations J and standard normal weights w, ``Z = J w`` has the joint normal law
 of the errors of all dependences, up to a factor that studentising takes off. Draws come in
@@ -8,17 +8,12 @@ statistic is mapped to a normal score and compared with the maxima of these draw
 The largest of many statistics is likely one whose variance came out too small. Two repairs of the
 far tail: the kurtosis behind the degrees of freedom is at least the average one, and a variance
 far below the trend of all is lifted towards it, never lowered.
-
-A tree of variables is grown by average linkage on one minus the similarity (CKA, say); the support
-of a group is the share of trees, grown again from joint draws, that have it. With p variables a
-*cell* is the similarity of one pair; the p(p - 1)/2 cells come in the order of
-``itertools.combinations``, which is SciPy's condensed order.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -33,7 +28,6 @@ from reldep.system import available_cores, on_all_cores
 
 if TYPE_CHECKING:
     from reldep.stats.estimates import Estimates
-
 
 # Single precision: a critical value is a quantile of simulated numbers.
 SingleArray: TypeAlias = npt.NDArray[np.float32]
@@ -105,7 +99,9 @@ def lift_variances(
     P = len(variances)
     if P < FEWEST_TO_LIFT:
         return np.ones(P), df
-    terms = _trend_terms(levels)
+    # 1, g, g² for the regression; only 1 where there are few comparisons.
+    powers = 1 if P < FEWEST_FOR_TREND else 3
+    terms = np.vander(levels - levels.mean(), powers, increasing=True)
     basis = np.linalg.qr(terms)[0]
     logs = np.log(variances)
     trend = basis @ (basis.T @ logs)
@@ -119,15 +115,6 @@ def lift_variances(
     lift = np.maximum(np.exp(weight * (trend - logs)), 1.0)
     left = (1.0 - share) * noise + (1.0 - weight) * own_noise
     return lift, 2.0 / np.maximum(left, ROUNDING)
-
-
-def _trend_terms(levels: FloatArray) -> FloatArray:
-    """Return 1, g, g² for the regression; only 1 where there are few comparisons."""
-    ones = np.ones(len(levels))
-    if len(levels) < FEWEST_FOR_TREND:
-        return ones[:, None]
-    centred = levels - levels.mean()
-    return np.column_stack([ones, centred, centred**2])
 
 
 def _share_of_own_noise(rows: FloatArray, terms: FloatArray) -> float:
@@ -457,110 +444,3 @@ def rank_dependences(compared: Pairwise, draws: JointDraws, p: int) -> Ranks:
         ahead=ahead,
         maxima=np.sort(np.concatenate(largest)).astype(np.float64),
     )
-
-
-def average_linkage(similarities: FloatArray) -> FloatArray:
-    """Grow a tree by average linkage on one minus the similarity.
-
-    Parameters
-    ----------
-    similarities : ndarray, shape (p, p)
-        Symmetric; only what lies above the diagonal is read.
-
-    Returns
-    -------
-    ndarray, shape (p - 1, 4)
-        SciPy's linkage matrix: which two branches meet, how far apart they are on average, and
-        how many variables are below.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> cka = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.4], [0.2, 0.4, 1.0]])
-    >>> average_linkage(cka).round(6).tolist()
-    [[0.0, 1.0, 0.1, 2.0], [2.0, 3.0, 0.7, 3.0]]
-    """
-    return _linkage(similarities[np.triu_indices(len(similarities), 1)])
-
-
-def groups_of(linkage: FloatArray) -> tuple[frozenset[int], ...]:
-    """Return the variables below each meeting of two branches, in the order of the linkage.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> groups = groups_of(np.array([[0, 1, 0.1, 2], [2, 3, 0.7, 3]]))
-    >>> [sorted(group) for group in groups]
-    [[0, 1], [0, 1, 2]]
-    """
-    n = len(linkage) + 1
-    return tuple(frozenset(i for i in range(n) if mask >> i & 1) for mask in _masks(linkage))
-
-
-def joint_draws(
-    cells: FloatArray, psi: FloatArray, n_draws: int, rng: np.random.Generator
-) -> Iterator[FloatArray]:
-    """Draw all cells together from the normal law of their estimates, a block at a time.
-
-    Each observation gets a standard normal weight w: a draw is ``cells + psi w / m``, whose
-    covariance is ``psi psi' / m²``. No matrix of pairs by pairs is ever made.
-
-    Parameters
-    ----------
-    cells : ndarray, shape (P,)
-        The estimates.
-    psi : ndarray, shape (P, m)
-        The influence of every observation on each of them.
-    n_draws : int
-    rng : numpy.random.Generator
-
-    Yields
-    ------
-    ndarray, shape (at most 256, P)
-    """
-    m = psi.shape[1]
-    for start in range(0, n_draws, BLOCK):
-        weights = rng.standard_normal((min(BLOCK, n_draws - start), m))
-        yield cells + weights @ psi.T / m
-
-
-def support(linkage: FloatArray, draws: Iterable[FloatArray]) -> FloatArray:
-    """Return the share of redrawn trees that have each group of a tree.
-
-    Parameters
-    ----------
-    linkage : ndarray, shape (p - 1, 4)
-        The tree, as :func:`average_linkage` gives it.
-    draws : iterable of ndarray, shape (any, p (p - 1) / 2)
-        Draws of all cells, as :func:`joint_draws` gives them.
-
-    Returns
-    -------
-    ndarray, shape (p - 1,)
-        In the order of the linkage. The last group contains all variables, so its share is 1.
-    """
-    groups = _masks(linkage)
-    counts = np.zeros(len(groups))
-    n_draws = 0
-    for block in draws:
-        for cells in block:
-            again = set(_masks(_linkage(cells)))
-            counts += [group in again for group in groups]
-        n_draws += len(block)
-    shares: FloatArray = counts / n_draws
-    return shares
-
-
-def _linkage(cells: FloatArray) -> FloatArray:
-    from scipy.cluster.hierarchy import linkage
-
-    return np.asarray(linkage(1.0 - cells, method="average"))
-
-
-def _masks(linkage: FloatArray) -> list[int]:
-    """Return every group as the bits of a whole number, so that thousands can be compared."""
-    n = len(linkage) + 1
-    masks = [1 << i for i in range(n)]
-    for left, right in linkage[:, :2].astype(int).tolist():
-        masks.append(masks[left] | masks[right])
-    return masks[n:]
