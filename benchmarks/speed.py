@@ -432,10 +432,9 @@ def goals(jobs):
     for name, what, side, bound in GOALS:
         reached = dict(jobs.get(name, {}).get("rows", [])).get(what)
         if isinstance(reached, (int, float)):
-            met = reached >= bound if side == "at least" else reached <= bound
-            rows.append(
-                [f"{JOBS[name][0]}: {what}", f"{side} {bound}", reached, "yes" if met else "no"]
-            )
+            is_met = reached >= bound if side == "at least" else reached <= bound
+            met = "yes" if is_met else "no"
+            rows.append([f"{JOBS[name][0]}: {what}", f"{side} {bound}", reached, met])
     return table({"head": ["goal", "bound", "reached", "met"], "rows": rows})
 
 

@@ -61,6 +61,7 @@ def errors(values: Sequence[Any]) -> list[str]:
     return rounded(3 if leading_one else 2)(values)
 
 
+# What a reader compares; CSV and JSON have all digits.
 THREE_DIGITS = rounded(3)
 
 # Headings people read, and how cells are written, by the name of the column: once for all tables.

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 # What reports and pictures contain, near their beginning or end, so that they can be told from
-# other people's files and written again.
+# other people's files and written again: within this many bytes.
 MADE_BY_US = "Made with reldep"
 _FROM_EITHER_END = 4_096
 

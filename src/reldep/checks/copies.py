@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 LEFT_OF_THREE, LEFT_OF_MANY = 0.03, 1e-3
 # Rows per column, so that a regression does not fit by chance, and columns that take no time.
 ROWS_PER_COLUMN, MOST_COLUMNS = 5, 200
-# A column is part of a formula if the residual without it is this many times as large.
+# A column is part of a formula if the residual without it is this many times as large; of a column
+# that only fits by chance it is hardly larger.
 NEEDED = 3.0
 # A normalised dependence above this is that of a variable and its copy, but for 1% of noise; one
 # above COPIED is that of a copy, of which nothing but rounding is left to carry.

@@ -35,6 +35,7 @@ from reldep.words import error_text
 if TYPE_CHECKING:
     from reldep.arguments import Argument
 
+# Exit statuses by convention; 2 is that of argparse for wrong usage.
 DONE, FAILED, WRONG_INPUT = 0, 1, 2
 
 # What ``reldep demo`` asks.

@@ -35,6 +35,7 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
+# The code of a missing label, as in the categoricals of pandas.
 MISSING_CODE = -1
 # An unbiased HSIC has four different rows.
 MINIMUM_OBSERVATIONS = 4

@@ -229,12 +229,12 @@ def _crowd_in_words(categories: Sequence[Any], present: int) -> str | None:
         shown = ", ".join(cell(word) for word in like_numbers[:3])
         return (
             f"has {len(words)} labels such as {shown}: if they are numbers, their size is not "
-            "used. Write them as plain numbers."
+            "used. Write them as plain numbers"
         )
     if 2 * len(words) > present:
         return (
             f"has {len(words)} labels in {present} rows: most rows share theirs with none or one "
-            "other, which leaves little to compare. Put labels together that belong together."
+            "other, which leaves little to compare. Put labels together that belong together"
         )
     return None
 

@@ -78,7 +78,8 @@ STEMMERS = {
     "yi": "yiddish",
 }
 
-# Stems in a larger share of the documents are stop words.
+# Stems in a larger share of the documents are stop words: a convention that needs no list and is
+# the same for all languages; 15 other ways are counted in docs/reproduction/languages.md.
 MAX_DOCUMENT_FREQUENCY = 0.5
 
 # Scripts written without spaces between words: Thai and Lao, Burmese, Khmer, kana, Chinese.

@@ -20,7 +20,8 @@ from reldep.kernels.base import check_items
 from reldep.kernels.mapped import MappedKernel
 from reldep.words import counted
 
-# Places on [0, 1] from which the Gaussian kernel in time is interpolated.
+# Places on [0, 1] from which the Gaussian kernel in time is interpolated: to rounding for the
+# default width, a quarter (tests/kernels/test_values.py).
 GRID = np.linspace(0.0, 1.0, 80)
 
 

@@ -15,6 +15,7 @@ from reldep.files.read import words
 from reldep.kernels.base import Kernel
 from reldep.kernels.choosing import NAMED, kernel_class
 
+# By convention: the smallest p-value is then one in a thousand.
 N_PERMUTATIONS = 999
 DATA = "array_like, series, frame or column names"
 Measure = Literal["cka", "hsic", "dcor"]

@@ -31,6 +31,8 @@ from reldep.stats.simultaneous import critical_value, single_step
 # Degrees of freedom that all groups lend to the slope of each, see `_slopes`: 8 rejected too often
 # where groups have unlike laws.
 LENT_DF = 4.0
+# Gauss-Legendre quadrature of deviances: to rounding, unless a range begins at 0 and is many
+# standard errors long, where p-values are 0 all the same.
 NODES, WEIGHTS = (part[:, None, None] for part in np.polynomial.legendre.leggauss(24))
 
 
