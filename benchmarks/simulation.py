@@ -28,9 +28,8 @@ from scipy.signal import lfilter
 import reldep
 from reldep.exceptions import InputError
 
-HERE = Path(__file__).resolve().parent
-DOCS = HERE.parent / "docs"
-RESULTS = HERE / "results"
+RESULTS = Path(__file__).resolve().parent / "results"
+DOCS = RESULTS.parents[1] / "docs"
 STORE = RESULTS / "calibration.csv"
 Array = npt.NDArray[Any]
 Generator = np.random.Generator

@@ -6,7 +6,7 @@ arguments and of the rows do not matter; the levels of the tests are the nominal
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -18,23 +18,11 @@ from reldep.engine.choose import SIZES as SIZES_OF_ENGINES
 from reldep.kernels import Gaussian, Laplace
 from test_method_page import Page
 
-
-@dataclass(frozen=True)
-class Threshold:
-    """A number of rows up to which one algorithm serves, and another from the next on."""
-
-    what: str
-    last: int
-    columns: int
-
-    def __str__(self):
-        return f"{self.what}, {self.last} rows, {self.columns} columns"
-
-
-TABLE = [
-    Threshold("dense_rows", SIZES_OF_ENGINES.dense_rows, 1),
-    Threshold("followed_rows", SIZES_OF_ENGINES.followed_rows, 3),
-]
+# The last number of rows of one algorithm, by its name, and the columns to look at it with.
+TABLE = {
+    "dense_rows": (SIZES_OF_ENGINES.dense_rows, 1),
+    "followed_rows": (SIZES_OF_ENGINES.followed_rows, 3),
+}
 
 # Sizes that are not numbers of rows, or are too large for an exact reference here: these tests of
 # tests/engine/test_engines.py pass them as parameters and compare both sides with the definition.
@@ -50,7 +38,7 @@ ELSEWHERE = {
 
 def test_every_size_at_which_another_algorithm_takes_over_has_a_row():
     declared = {field.name for field in fields(SIZES_OF_ENGINES)}
-    assert declared == {row.what for row in TABLE} | set(ELSEWHERE)
+    assert declared == set(TABLE) | set(ELSEWHERE)
 
 
 @pytest.mark.parametrize("n", [5_000, 5_001])
@@ -90,8 +78,12 @@ def test_permutations_of_more_rows_than_matrices_can_hold_are_refused(n):
             reldep.dependence(x, y, **options)
 
 
-SIDES = [(row, n) for row in TABLE for n in (row.last, row.last + 1)]
-sides = pytest.mark.parametrize(("row", "n"), SIDES, ids=[f"{row} at {n}" for row, n in SIDES])
+SIDES = [
+    pytest.param(n, columns, id=f"{what} at {n}")
+    for what, (last, columns) in TABLE.items()
+    for n in (last, last + 1)
+]
+sides = pytest.mark.parametrize(("n", "columns"), SIDES)
 
 
 def sample(n, columns, seed=0):
@@ -103,8 +95,8 @@ def sample(n, columns, seed=0):
 
 @sides
 @pytest.mark.parametrize("measure", ["cka", "dcor"])
-def test_answers_on_either_side_are_those_of_the_method_page(row, n, measure):
-    data = sample(n, row.columns)
+def test_answers_on_either_side_are_those_of_the_method_page(n, columns, measure):
+    data = sample(n, columns)
     found = reldep.compare(*data.values(), measure=measure)
     difference, null, _, _ = Page(data, measure).compare()
     assert found.estimate == pytest.approx(difference, rel=1e-8)
@@ -114,8 +106,8 @@ def test_answers_on_either_side_are_those_of_the_method_page(row, n, measure):
 
 @sides
 @pytest.mark.parametrize("measure", ["cka", "dcor"])
-def test_units_and_orders_do_not_matter(row, n, measure):
-    data = sample(n, row.columns)
+def test_units_and_orders_do_not_matter(n, columns, measure):
+    data = sample(n, columns)
     first = reldep.compare(*data.values(), measure=measure)
     x, y, z = data.values()
     others = {
@@ -129,7 +121,7 @@ def test_units_and_orders_do_not_matter(row, n, measure):
         assert other.standard_error == pytest.approx(first.standard_error, rel=5e-3), what
 
 
-SIZES = sorted({n for _, n in SIDES})
+SIZES = sorted({side.values[0] for side in SIDES})
 
 
 def is_level(n_rejected, n_tests, level=0.05):

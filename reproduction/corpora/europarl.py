@@ -7,9 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from operator import attrgetter
+from operator import itemgetter
 from pathlib import Path
-from typing import NamedTuple
 
 from reldep.datasets._dataset import Dataset
 from reldep.datasets._shipped import LANGUAGES
@@ -23,11 +22,8 @@ _MARK = re.compile(r'<CHAPTER\s+ID\s*=\s*"?([^\s">]+)', re.IGNORECASE)
 _LAYOUT = "the source release unpacks to txt/<language>/ep-YY-MM-DD.txt"
 
 
-class _Key(NamedTuple):
-    """What the same document has in common in all languages."""
-
-    file: str
-    chapter: str
+# What the same document has in common in all languages: its file and its chapter.
+_Key = tuple[str, str]
 
 
 def read_europarl(
@@ -171,7 +167,7 @@ def _documents(path: Path) -> dict[_Key, str]:
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         mark = _MARK.match(line)
         if mark is not None:
-            key = _Key(path.name, mark[1])
+            key = (path.name, mark[1])
         # What stands before the first mark belongs to no document; <P> and <SPEAKER> are not text.
         elif key is not None and not line.startswith("<") and not line.isspace():
             lines.setdefault(key, []).append(line)
@@ -179,7 +175,7 @@ def _documents(path: Path) -> dict[_Key, str]:
 
 
 def _texts(folder: Path, keys: list[_Key]) -> Iterator[str]:
-    for name, group in groupby(keys, key=attrgetter("file")):
+    for name, group in groupby(keys, key=itemgetter(0)):
         documents = _documents(folder / name)
         yield from (documents[key] for key in group)
 

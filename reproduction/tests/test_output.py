@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from matplotlib.figure import Figure
 
-from reproduction.output import Output, markdown_table, pvalue
+from reproduction.output import Output, pvalue
 
 
 def test_a_table_keeps_ten_digits_and_text_as_it_is(tmp_path):
@@ -46,10 +46,6 @@ def test_a_failed_figure_leaves_nothing_behind(tmp_path):
     with pytest.raises(OSError, match="disk full"):
         Output(tmp_path).figure("broken", Broken())
     assert not list(tmp_path.iterdir())
-
-
-def test_markdown_tables_have_a_rule():
-    assert markdown_table(["a", "b"], [["1", "2"]]) == "| a | b |\n| :-- | --: |\n| 1 | 2 |"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import reldep
 from reldep.exceptions import ReldepWarning
 from reproduction.corpora.europarl import is_europarl, read_europarl
 from reproduction.corpora.parallel import read_parallel
@@ -66,26 +65,6 @@ def test_a_file_is_a_document_and_both_layouts_give_the_same_rows(tmp_path: Path
     for name in ("en", "fr"):
         expected = (lines[name] @ lines[name].T).toarray()[np.ix_(order, order)]
         np.testing.assert_allclose((files[name] @ files[name].T).toarray(), expected)
-
-
-def test_rows_can_be_compared(tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    topics = rng.integers(0, 5, size=60)
-    # Words beside the topic, of each language's own choosing: else French would copy English.
-    noise = {name: rng.integers(0, 30, size=(60, 3)) for name in ("en", "fr", "de")}
-    texts = {
-        name: [
-            # In German only every other topic is kept.
-            " ".join(
-                [f"{name}word{chr(97 + t)}" if name != "de" or i % 2 else f"{name}other"]
-                + [f"{name}{chr(97 + k % 26)}{chr(97 + k // 26)}zz" for k in own[i]]
-            )
-            for i, t in enumerate(topics)
-        ]
-        for name, own in noise.items()
-    }
-    read = read_parallel(write_lines(tmp_path, texts))
-    assert reldep.compare(read["en"], read["fr"], read["de"], kernel="gaussian").pvalue < 0.01
 
 
 def test_names_may_have_a_country_or_be_english_and_others_are_passed_over(tmp_path: Path) -> None:

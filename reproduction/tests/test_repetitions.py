@@ -31,12 +31,6 @@ def test_seeds_belong_to_places_so_every_repetition_differs(tmp_path):
     assert found[1][2] == expected
 
 
-def test_another_seed_gives_other_numbers(tmp_path):
-    first = values(run_cells("numbers", CELLS, draw, request(tmp_path)))
-    second = values(run_cells("numbers", CELLS, draw, request(tmp_path, seed=1)))
-    assert not set(first[0]) & set(second[0])
-
-
 def test_two_processes_give_the_same_records_as_one(tmp_path):
     cells = [Cell("a", {"n": 400, "autocorrelation": 0.5, "visual_weight": 1.0}, 3)]
     ((_, one),) = run_cells("streams", cells, stimuli.measure, request(tmp_path))["a"]
