@@ -50,6 +50,7 @@ def test_scales_of_all_and_of_sampled_distances_agree(kernel, n):
     exact = np.median(distances) if kernel.bandwidth == "median" else distances.mean()
     found = kernel.fit(x).describe()["bandwidth"]
     assert found == pytest.approx(exact, rel=1e-12 if n == 5_000 else 2e-3)
+    assert ("sampled" in kernel.fit(x).describe()["rule"]) == (n > 5_000)
 
 
 @pytest.mark.parametrize("n", [10_000, 10_001])

@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
-import signal
-import subprocess
-import sys
-import time
 from contextlib import redirect_stderr
 
 import numpy as np
@@ -86,36 +81,3 @@ def test_progress_is_told_to_the_end_of_both_sweeps():
     total = seen[0][1]
     assert seen == [(done, total) for done in range(1, total + 1)]
     assert total == 2 * 3
-
-
-WAITING_JOB = """
-import time
-from reldep.engine.threads import progress_bar
-with progress_bar("tiles", delay=0.0) as on_progress:
-    on_progress(1, 4)
-    time.sleep(60)
-"""
-
-
-def test_ctrl_c_in_a_real_terminal_ends_the_bar_within_a_second():
-    ours, theirs = pty.openpty()
-    environment = {**os.environ, "TERM": "xterm", "PYTHONPATH": os.pathsep.join(sys.path)}
-    with subprocess.Popen(
-        [sys.executable, "-c", WAITING_JOB], stderr=theirs, env=environment
-    ) as job:
-        os.close(theirs)
-        written = b""
-        while b"tiles" not in written:
-            written += os.read(ours, 4096)
-        pressed = time.monotonic()
-        job.send_signal(signal.SIGINT)
-        try:
-            while chunk := os.read(ours, 4096):
-                written += chunk
-        except OSError:  # Linux reports the end of a pseudo-terminal this way
-            pass
-        assert job.wait(timeout=5) != 0
-        assert time.monotonic() - pressed < 2.0
-    os.close(ours)
-    assert SHOW_CURSOR.encode() in written
-    assert b"KeyboardInterrupt" in written

@@ -50,19 +50,6 @@ def test_units_do_not_change_a_bounded_kernel(kernel, columns, unit):
         assert off(one.score(ALL, ALL), other.score(ALL, ALL)) < 1e-9
 
 
-@pytest.mark.parametrize("columns", [2, 20])
-@pytest.mark.parametrize("centre", [0.0, 1e3, 1e8])
-def test_near_duplicates_keep_their_small_distances(columns, centre):
-    rng = np.random.default_rng(2)
-    x = np.repeat(rng.normal(size=(20, columns)), 2, axis=0) + centre
-    x[1::2] += 1e-5 * rng.normal(size=(20, columns))
-    expected = np.exp(-long_distances(x) / 1e-5).astype(float)
-    found = fitted(Laplace(1e-5), x)(ALL, ALL)
-    np.testing.assert_allclose(found, expected, rtol=1e-8 if columns > 5 else 1e-10, atol=1e-12)
-    same = fitted(Laplace(1.0), np.repeat(x, 2, axis=0))(ALL, ALL)
-    assert (same[::2, 1::2].diagonal() == 1).all()
-
-
 @pytest.mark.parametrize("columns", [1, 8])
 @pytest.mark.parametrize("far", [1e5, 1e20, 1e160, 1e200, 1e308])
 @pytest.mark.parametrize("kernel", [Gaussian(), Laplace(), Laplace(0.7), Gaussians()])

@@ -9,7 +9,6 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfTransformer
 
-from reldep.kernels import Text
 from reldep.kernels.documents import (
     STEMMERS,
     check_language,
@@ -19,22 +18,6 @@ from reldep.kernels.documents import (
     tfidf,
     words,
 )
-
-ALL = slice(None)
-
-DOCUMENTS = [
-    "Running dogs run.",
-    "The dog ran home; the cat did not.",
-    "Cats and dogs!",
-    "A house, two houses, three mice",
-    "The mice left the house.",
-]
-
-
-def test_stems_bring_together_what_words_keep_apart():
-    data = ["a running dog", "dogs run", "nothing alike here", "no word shared"]
-    assert Text(kernel="linear")(data)[0, 1] == 0
-    assert Text("en", kernel="linear")(data)[0, 1] > 0.5
 
 
 def test_words_are_lower_case_runs_of_two_or_more_letters():

@@ -133,11 +133,6 @@ def mean_values(bags, width):
     )
 
 
-def from_lengths(products, width):
-    squared = np.add.outer(np.diag(products), np.diag(products)) - 2 * products
-    return np.exp(-squared / (2 * width**2))
-
-
 def overlap(rows):
     shared = np.minimum(rows[:, None], rows[None]).sum(axis=2)
     either = np.maximum(rows[:, None], rows[None]).sum(axis=2)
@@ -206,7 +201,6 @@ Gaussian()(X, Y) == np.exp(-(FAR**2) / (2 * MEDIAN**2))
 Laplace(factor=2.0)(X, Y) == np.exp(-FAR / (2 * MEDIAN))
 Distance(1.5)(X, Y) == -(FAR**1.5)
 Linear()(X, Y) == X @ Y.T
-Linear()(list("aba")) == Delta()(list("aba"))
 Polynomial(3, 2.0, 0.5)(X, Y) == (0.5 * X @ Y.T + 2.0) ** 3
 Standardized(Gaussian(1.0))(X, Y) == np.exp(-0.5 * cdist(X / X.std(0), Y / X.std(0)) ** 2)
 (Gaussian(2.0) + Linear())(X, Y) == np.exp(-(FAR**2) / 8) + X @ Y.T
@@ -214,25 +208,20 @@ Standardized(Gaussian(1.0))(X, Y) == np.exp(-0.5 * cdist(X / X.std(0), Y / X.std
 FunctionKernel(lambda a, b: a @ b.T + 1)(X, Y) == X @ Y.T + 1
 Embedding(lambda rows: rows[:, :2], kernel="linear")(X, Y) == X[:, :2] @ Y[:, :2].T
 Gaussians(1.5, 0.5)(X, Y) == sum(Gaussian(0.75 * f)(X, Y) for f in (0.25, 0.5, 1, 2, 4))
-Gaussians("mean", 0.5)(X) == sum(Gaussian("mean", 0.5 * f)(X) for f in (0.25, 0.5, 1, 2, 4))
 ((Gaussian(1.0) + Polynomial(2)) * Laplace(1.0))(COLUMN) == SUM_TIMES_LAPLACE
 
 (Gaussian(1.0) * Delta())(MIXED, OTHERS) == NEAR_SIZE * SAME_KIND
-(Gaussian(1.0) + Delta())(MIXED, OTHERS) == NEAR_SIZE + SAME_KIND
 Columns({"size": Gaussian(1.0), "kind": "delta"})(MIXED, OTHERS) == NEAR_SIZE * SAME_KIND
 Columns({"kind": "delta"}, others="drop")(MIXED, OTHERS) == SAME_KIND
 of("auto", MIXED) == Laplace("mean")(MIXED["size"]) * (0.5 + 0.5 * Delta()(MIXED["kind"]))
 Delta()(["b", "a"], ["a", "c"]) == [[0, 0], [1, 0]]
 Distance()(["b", "a"], ["a", "c"]) == [[-1, -1], [0, -1]]
 Agreement(0.2)(PAIRED) == 0.2 + 0.2 * (AGREE[0] + 1.0 * AGREE[1]) + 0.4 * (AGREE[0] & AGREE[1])
-Agreement(0.0)(["x", "y"], ["y"]) == Delta()(["x", "y"], ["y"])
 
 Columns(BY_COLUMN)(FRAME) == np.prod([*PARTS.values()], 0)
 Columns(BY_COLUMN)(FRAME.to_pandas()) == Columns(BY_COLUMN)(FRAME)
-Columns(BY_COLUMN)(FRAME.to_arrow()) == Columns(BY_COLUMN)(FRAME)
 Columns(BY_COLUMN, combine="sum")(FRAME) == np.sum([*PARTS.values()], 0)
 Columns({("age", "weight"): Linear(), "sex": Delta()}, "product", "drop")(FRAME) == TWO_BY_SEX
-Columns({"age": Gaussian()}, others="drop")(FRAME) == PARTS["age"]
 (Columns({"age": "gaussian", "sex": Delta()}) + Linear())(FRAME[["age", "sex"]]) == AND_LINEAR
 Standardized()(TWO * [1.0, 0.00220462] + [0.0, 3.0]) == Standardized()(TWO)
 Standardized("laplace")(TWO) == Laplace()(TWO / TWO.std(axis=0))
@@ -248,7 +237,6 @@ Ordered(ORDER)(GRADES) == Gaussian()(PLACED)
 Ordered(ORDER, Linear())(GRADES) == np.outer(PLACED, PLACED)
 
 Periodic(24, bandwidth=0.8)(HOURS) == ExpSineSquared(0.8, 24)(HOURS[:, None])
-Periodic(24, bandwidth=0.4, factor=2)(HOURS + 24) == Periodic(24, bandwidth=0.8)(HOURS)
 Angles("degrees", bandwidth=0.5)(np.rad2deg(RADIANS)) == VON_MISES
 Angles("radians", bandwidth=0.5)(RADIANS) == VON_MISES
 Angles("vectors", 0.5)(3 * np.column_stack([np.cos(RADIANS), np.sin(RADIANS)])) == VON_MISES
@@ -259,20 +247,14 @@ Haversine(100.0)([[0.0, 0.0]], [[0.0, 0.0]]) == [[1.0]]
 -1000 * np.log(Haversine(1000)(POLES))[3] == HALF_TURN * np.array([0.5, 0.5, 1, 0])
 
 Images(8)(PICTURES) == Gaussian()(PICTURES.reshape(6, -1) * 1.0)
-Images(None)(PICTURES) == Images(8)(PICTURES)
 Images(4)(list(GREY)) == Images(4)(GREY)
-Images(4)(GREY.tolist()) == Images(4)(GREY)
-Images()(GREY > 100) == Images()((GREY > 100) * 1.0)
 Images(4)(np.moveaxis(PICTURES, 3, 1)) == Images(4)(PICTURES)
 Images(None, "linear", "NCHW")(EITHER) == Images(None, "linear", "NHWC")(np.moveaxis(EITHER, 1, 3))
 
 Jaccard()(SETS) == JACCARD
 Jaccard()([{1, 2}], [{2, 3}]) == [[1 / 3]]
-Jaccard()(list(map(frozenset, SETS))) == Jaccard()(SETS)
 Jaccard()([sorted(s) * 2 for s in SETS]) == Jaccard()(SETS)
 Jaccard()(MARKS) == Jaccard()(SETS)
-Jaccard()(sp.csr_array(MARKS)) == Jaccard()(SETS)
-Jaccard()(MARKS > 0) == Jaccard()(SETS)
 Jaccard()(pd.DataFrame(MARKS > 0).add_prefix("has ")) == Jaccard()(SETS)
 Jaccard()(BASKETS) == Jaccard()(list(map(set, BASKETS)))
 Jaccard()([set(), set(), {1}, {1, 2}])[0] == [1, 1, 0, 0]
@@ -280,17 +262,13 @@ MinMax()(COUNTS) == overlap(COUNTS)
 MinMax()(sp.csr_array(COUNTS)) == overlap(COUNTS)
 MinMax()(LONG) == overlap(COUNTS)
 MinMax()([Counter({j: n for j, n in enumerate(row) if n}) for row in COUNTS]) == overlap(COUNTS)
-MinMax()(MARKS) == Jaccard()(MARKS)
 Bags(1.5, "linear")(CELLS) == mean_values(CELLS, 1.5)
 Bags(kernel="linear")(CELLS, CELLS[:3]) == mean_values(CELLS, CELL_MEDIAN)[:, :3]
-Bags(1.5, Gaussian(0.7))(CELLS) == from_lengths(mean_values(CELLS, 1.5), 0.7)
 Bags(1.0)([pd.DataFrame(bag[:, :1]) for bag in CELLS]) == Bags(1.0)([bag[:, 0] for bag in CELLS])
 
 Spectrum(2)(["ABABABA", "ABA", "ABABABABA", "BBBB"])[0] == [1, 1, 1, 0]
 Spectrum((2, 5), normalize=False)(DNA) == gram(CHARACTERS.fit_transform(DNA))
-Spectrum(1, False, True)(STRANDS) == counted(STRANDS, 1, either_strand)
 Spectrum(2, False, True)(STRANDS) == counted(STRANDS, 2, either_strand)
-Spectrum(6, False, True)(STRANDS) == counted(STRANDS, 6, either_strand)
 Spectrum(3, True, True)(STRANDS, TURNED) == Spectrum(3, True, True)(STRANDS)
 Spectrum(2, ignore_case=True)(["acgT", "ACGT", "ttGA"]) == Spectrum(2)(["ACGT", "ACGT", "TTGA"])
 Spectrum(2, False)([list(s) for s in SOUNDS]) == Spectrum(2, False)(SOUNDS)
@@ -305,30 +283,20 @@ Text(kernel="linear")(TEXTS) == weighted_by_the_first(TEXTS, TEXTS)
 Text(kernel="linear")(TEXTS, NEWS) == weighted_by_the_first(TEXTS, NEWS)
 Text("en", kernel="linear")(TEXTS) == gram(stemmed(TEXTS))
 Text("english", Gaussian(0.5))(TEXTS) == np.exp(-2 * cdist(stemmed(TEXTS), stemmed(TEXTS)) ** 2)
-Text()([t.encode() for t in TEXTS]) == Text()(TEXTS)
 
 TimeSeries(bandwidth=2)(SERIES) == aligned(SERIES, 2.0)
 TimeSeries(3)(TABLE.tolist()) == TimeSeries(3)(TABLE)
-TimeSeries(3)(TABLE[..., None]) == TimeSeries(3)(TABLE)
-TimeSeries(3)([row[:, None] for row in TABLE]) == TimeSeries(3)(TABLE)
 TimeSeries(2)(list(map(pd.Series, SERIES))) == TimeSeries(2)(SERIES)
-TimeSeries(2)(list(map(pl.Series, SERIES))) == TimeSeries(2)(SERIES)
 TimeSeries(2)(list(map(pd.DataFrame, SERIES))) == TimeSeries(2)(SERIES)
 LogRank(0.1)(Survival(*LIFE)) == martingales(*LIFE, 0.1)
-LogRank(2.0)(Survival(*LIFE)) == martingales(*LIFE, 2.0)
 LogRank()(Survival(*TIED)) == martingales(*TIED, 0.25)
 LogRank()(Survival(*LIFE), Survival(*(v[:7] for v in LIFE))) == LogRank()(Survival(*LIFE))[:, :7]
 WeisfeilerLehman(1, normalize=False)([nx.star_graph(3), nx.path_graph(4)]) == BY_DEGREE
 WeisfeilerLehman(1, "label", False, None, True)([FORK, FORK.reverse()]) == [[9 + 5, 9], [9, 9 + 5]]
 
-of("additive_chi2", POSITIVE) == pairwise_kernels(POSITIVE, metric="additive_chi2")
 of("chi2", POSITIVE) == pairwise_kernels(POSITIVE, metric="chi2")
-of("cosine", POSITIVE) == pairwise_kernels(POSITIVE, metric="cosine")
 of("laplacian", POSITIVE) == pairwise_kernels(POSITIVE, metric="laplacian")
-of("poly", POSITIVE) == pairwise_kernels(POSITIVE, metric="poly")
-of("sigmoid", POSITIVE) == pairwise_kernels(POSITIVE, metric="sigmoid")
 of("cosine", sp.csr_array(POSITIVE)) == of("cosine", POSITIVE)
-of(RBF(0.5), POSITIVE) == Gaussian(0.5)(POSITIVE)
 of(2.0 * Matern(0.7, nu=1.5), POSITIVE) == (2.0 * Matern(0.7, nu=1.5))(POSITIVE, POSITIVE)
 of(DotProduct() + RBF(), POSITIVE) == (DotProduct() + RBF())(POSITIVE, POSITIVE)
 """

@@ -208,18 +208,6 @@ def test_circular_shifts_are_hsics_of_shifted_series():
     assert circular_test(K, L).pvalue == (1 + np.sum(shifted[1:] >= shifted[0])) / 13
 
 
-def test_independent_series_with_memory_are_found_dependent_at_the_level_only():
-    rng = np.random.default_rng(5)
-    rejected = 0
-    for _ in range(120):
-        x, y = np.zeros((2, 60))
-        for t in range(1, 60):
-            x[t], y[t] = 0.8 * x[t - 1] + rng.normal(), 0.8 * y[t - 1] + rng.normal()
-        rejected += circular_test(gaussian(x), gaussian(y)).pvalue < 0.05
-    # Binomial(120, 0.055): 15 or more have probability 0.003.
-    assert rejected <= 14
-
-
 def test_the_hsics_of_all_pairs_are_each_that_of_one():
     codes, data = clustered()
     clustering = Clustering.of(codes)

@@ -16,15 +16,6 @@ from reldep.stats.student import (
 )
 
 
-def test_tails_of_one_and_two_degrees_of_freedom_are_known():
-    for t in (5.0, 60.0, 1e4):
-        assert np.exp(log_tail(t, 1.0)) == pytest.approx(np.arctan(1 / t) / np.pi, rel=1e-12)
-    # 1 - t/√(2 + t²) without cancellation.
-    t = 60.0
-    root = np.sqrt(2 + t * t)
-    assert np.exp(log_tail(t, 2.0)) == pytest.approx(1 / (root * (root + t)), rel=1e-12)
-
-
 @pytest.mark.parametrize("df", [0.7, 3.0, 12.5, 47.0, 400.0, 1e5])
 @pytest.mark.parametrize("t", [-8.0, -1.0, 0.0, 0.5, 2.0, 6.0, 30.0])
 def test_tails_agree_with_scipy_where_they_are_numbers(t, df):
@@ -55,12 +46,6 @@ def test_pvalues_of_the_three_alternatives():
     assert pvalue(2.0, 10.0, "less") == pytest.approx(student_law.cdf(2, 10), rel=1e-13)
     assert pvalue(-2.0, 10.0, "two-sided") == pytest.approx(2 * student_law.sf(2, 10), rel=1e-13)
     assert pvalue(0.0, 10.0, "two-sided") == 1.0
-
-
-def test_a_power_of_ten_is_never_minus_infinity():
-    found = log10_pvalue(1e6, 1e7, "two-sided")
-    assert np.isfinite(found)
-    assert found < -1e6
 
 
 def test_scores_have_the_same_pvalue_under_the_normal_law():

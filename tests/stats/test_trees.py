@@ -41,14 +41,6 @@ def test_groups_and_heights_are_those_of_the_definition(seed):
     assert linkage[:, 3].tolist() == [len(group) for group in groups]
 
 
-def test_relabelled_variables_make_the_same_tree():
-    similarities = random_similarities(9, seed=3)
-    order = np.random.default_rng(0).permutation(9)
-    groups = groups_of(average_linkage(similarities))
-    relabelled = groups_of(average_linkage(similarities[np.ix_(order, order)]))
-    assert {frozenset(order[list(group)].tolist()) for group in relabelled} == set(groups)
-
-
 def test_support_counts_the_draws_whose_tree_has_the_group():
     linkage = average_linkage(random_similarities(5, seed=1))
     draws = np.random.default_rng(2).uniform(size=(60, 10))
@@ -78,21 +70,3 @@ def test_draws_have_the_joint_normal_law():
     assert np.all(np.abs(draws.mean(axis=0) - cells) < 4 * errors / np.sqrt(n))
     spread = np.sqrt((np.outer(errors, errors) ** 2 + covariance**2) / n)
     assert np.all(np.abs(np.cov(draws.T) - covariance) < 4 * spread)
-
-
-def test_a_sure_group_has_a_support_of_one_and_a_tie_a_half():
-    # 0 and 1 are far nearer than anything else; 2 joins them or 3 with equal chances.
-    similarities = np.eye(4)
-    cells = {(0, 1): 0.9, (0, 2): 0.5, (1, 2): 0.5, (2, 3): 0.5, (0, 3): 0.1, (1, 3): 0.1}
-    for (i, j), value in cells.items():
-        similarities[i, j] = similarities[j, i] = value
-    linkage = average_linkage(similarities)
-    n = 4000
-    psi = 0.02 * np.random.default_rng(0).normal(size=(6, 30))
-    values = similarities[np.triu_indices(4, 1)]
-    shares = support(linkage, joint_draws(values, psi, n, np.random.default_rng(1)))
-    assert groups_of(linkage)[0] == {0, 1}
-    assert shares[0] == shares[-1] == 1.0
-    # The mean of the cells (0, 2) and (1, 2) against the cell (2, 3): a half, up to four
-    # binomial standard errors.
-    assert shares[1] == pytest.approx(0.5, abs=4 * np.sqrt(0.25 / n))
