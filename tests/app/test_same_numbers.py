@@ -30,7 +30,7 @@ def field(seed=5, n=80):
         day = "n.d." if i == 9 else f"2024-{i // 28 + 1:02d}-{i % 28 + 1:02d}"
         height_i = "-99" if i == 11 else f"{height[i]:.3f}"
         lines.append(
-            f"p{i},{dose[i]:.3f},{growth[i]:.3f},{height_i},{age[i]:.1f},{i % 5},"
+            f"p{i},{dose[i]:.3f},{growth[i]:.3f},{height_i},{age[i]:.1f},{i % 8},"
             f"{'green' if dose[i] > 5 else 'red'},{note},{day},{stray}"
         )
     return "\n".join(lines) + "\n"
