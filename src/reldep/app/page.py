@@ -29,20 +29,22 @@ from reldep.questions.request import offered
 from reldep.report.html import VIEWPORT, Markup, document, element, joined, section
 
 _PLACE = re.compile(r"\{(\w+)\}")
-# What an empty place is called in a sentence, and above it.
+# What an empty place is called in a sentence, and what stands above it.
 PLACES = {
-    "source": ("one variable", "One variable"),
-    "first": ("a second", "First candidate"),
-    "second": ("a third", "Second candidate"),
-    "targets": ("several others", "The others"),
-    "sources": ("many variables", "Many variables"),
-    "x": ("one variable", "One variable"),
-    "y": ("another", "The other"),
-    "by": ("a column of groups", "Groups"),
-    "variables": ("several variables", "Variables"),
-    "weights": ("(pairs with weights)", "Pairs with weights"),
-    GIVEN: ("covariates", "Covariates"),
+    "source": "one variable",
+    "first": "one candidate",
+    "second": "another candidate",
+    "targets": "several others",
+    "sources": "many variables",
+    "x": "one variable",
+    "y": "another",
+    "by": "a column of groups",
+    "variables": "several variables",
+    "weights": "(pairs with weights)",
+    GIVEN: "covariates",
 }
+# What is typed into a place, by what it takes.
+EXAMPLES = {"": "x~y=1", "label": "sex"}
 
 
 def question_part(session: Session) -> Markup:
@@ -79,10 +81,9 @@ def _questions(choices: Choices) -> Markup:
 
 def _entry(question: str, choices: Choices, *, covariates: bool) -> Markup:
     """Return one question, with words for its places."""
-    words = {name: empty for name, (empty, _) in PLACES.items()}
     value = f"{question} {GIVEN}" if covariates else question
     now = f"{choices.question} {GIVEN}" if choices.covariates else choices.question
-    return option(value, worded(question, covariates=covariates).format(**words), now)
+    return option(value, worded(question, covariates=covariates).format(**PLACES), now)
 
 
 def _sentence(choices: Choices) -> Markup:
@@ -94,14 +95,16 @@ def _sentence(choices: Choices) -> Markup:
             continue
         names = ", ".join(split_name(value)[0] for value in choices.slots.get(piece, []))
         empty = None if names else "empty"
-        parts.append(element("mark", names or PLACES[piece][0], class_=empty))
+        parts.append(element("mark", names or PLACES[piece], class_=empty))
     return element("p", *parts, class_="sentence", id="sentence")
 
 
 def _slot(session: Session, slot: Argument) -> Markup:
     """Return one place: what is in it, and the ways to put columns there."""
-    values, name = session.choices.slots.get(slot.name, []), f"slot-{slot.name}"
-    _, title = PLACES.get(slot.name, ("", slot.label))
+    values = session.choices.slots.get(slot.name, [])
+    name, typed = f"slot-{slot.name}", f"type-{slot.name}"
+    example = EXAMPLES.get(slot.columns, "mood=item_*")
+    title = PLACES.get(slot.name, slot.label).strip("()").capitalize()
     is_block = slot.columns == "one" and slot.name != GIVEN
     hint = "One column, or several as a block." if is_block else in_page(slot.in_words)
     optional = "" if slot.is_required or slot.name == GIVEN else " (or leave empty)"
@@ -113,7 +116,14 @@ def _slot(session: Session, slot: Argument) -> Markup:
         element("p", hint, class_="hint") if hint != f"{title}." else "",
         element("ul", *chips, class_="chips") if chips else "",
         button("Put ticked columns here", aria_describedby=name, **sent) if slot.columns else "",
-        _typed(slot),
+        form(
+            "place",
+            hidden(slot=slot.name),
+            element("label", "or write them", for_=typed, class_="small"),
+            line("text", id=typed, placeholder=example, size="14"),
+            button("Put", aria_label=f"Put into {slot.name}"),
+            class_="typed",
+        ),
         class_="slot",
         data_slot=slot.name if slot.columns else None,
         role="group",
@@ -149,20 +159,6 @@ def _count(session: Session, slot: Argument, value: str) -> str:
     except InputError:
         return "not in this file"
     return f"{n} columns" if n > 1 else ""
-
-
-def _typed(slot: Argument) -> Markup:
-    """Return the field for those who type the columns."""
-    name = f"type-{slot.name}"
-    example = {"": "x~y=1", "label": "sex"}.get(slot.columns, "mood=item_*")
-    return form(
-        "place",
-        hidden(slot=slot.name),
-        element("label", "or write them", for_=name, class_="small"),
-        line("text", id=name, placeholder=example, size="14"),
-        button("Put", aria_label=f"Put into {slot.name}"),
-        class_="typed",
-    )
 
 
 def _options(session: Session) -> Markup:
@@ -277,19 +273,14 @@ def answer_part(session: Session) -> Markup:
     elif not session.choices.is_full:
         content = [element("p", "Fill the places of the question.", class_="hint")]
     elif not session.is_busy:
-        content = [_ready(session)]
+        # What many rows will take, and a button to begin.
+        asked = [element("pre", session.plan)] if session.plan else []
+        if not session.is_small and session.choices.has_bandwidths:
+            text, name = " and over a range of bandwidths, which takes longer", "bandwidths"
+            box = element("input", type="checkbox", name=name, value="yes", id=name)
+            asked.append(element("p", box, element("label", text, for_=name)))
+        content = [form("answer", *asked, button("Compute the answer", class_="main"))]
     return section("3. Answer", *content, name="answer")
-
-
-def _ready(session: Session) -> Markup:
-    """Return what many rows will take, and a button to begin."""
-    more = Markup()
-    if not session.is_small and session.choices.has_bandwidths:
-        text, name = " and over a range of bandwidths, which takes longer", "bandwidths"
-        box = element("input", type="checkbox", name=name, value="yes", id=name)
-        more = element("p", box, element("label", text, for_=name))
-    plan = element("pre", session.plan) if session.plan else ""
-    return form("answer", plan, more, button("Compute the answer", class_="main"))
 
 
 def take_part(session: Session) -> Markup:

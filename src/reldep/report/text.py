@@ -54,12 +54,9 @@ def _latex_cell(text: str, value: Any) -> str:
 
 
 def _latex_text(text: str) -> str:
-    return _one_line(text).translate(_LATEX)
-
-
-def _one_line(text: str) -> str:
     """Return text on one line and without control characters, which break documents."""
-    return "".join(c if c.isprintable() else "?" for c in " ".join(text.split()))
+    plain = "".join(c if c.isprintable() else "?" for c in " ".join(text.split()))
+    return plain.translate(_LATEX)
 
 
 SCHEMA = "reldep.result/2"

@@ -165,8 +165,9 @@ class Comparison(Contrast):
             f"{second} with {self.second}; below it their difference with its interval, from "
             f"{number(low)} to {number(high)}.",
             f"Where both dependences may lie at once ({at.level} region); on the dotted line they "
-            "are equal. Which is stronger is decided not by the region but by the interval of the "
-            "difference, below and between the dashed lines: whether the dotted line is outside.",
+            "are equal. The interval of their difference, drawn below and as dashed lines, shows "
+            "which is stronger if it excludes 0, the dotted line. The region does not decide: it "
+            "has to be right about two numbers.",
         )
 
 
