@@ -54,10 +54,3 @@ def test_cancelled_job_delivers_nothing(worker):
     assert job.state == CANCELLED
     assert delivered == []
     assert working.run(READ, 60, quiet)["n_rows"] == 3
-
-
-def test_closed_worker_starts_nothing(worker):
-    working = worker(PLENTY)
-    working.close()
-    with pytest.raises(WorkerError, match="ending"):
-        working.run(READ, 60, quiet)

@@ -11,7 +11,6 @@ import pytest
 
 from reldep.cli import main
 
-from .browsing import answered, choose, fill, new_page
 from .served import Visitor, code, latest, numbers
 
 # Four people: the question, and the places of its sentence, with the names of their own columns.
@@ -66,19 +65,3 @@ def test_four_people_at_once_get_their_own_numbers(server, tmp_path, monkeypatch
     assert visitors["ann_"].send("GET", "/answers/1/table.csv").status == 200
     assert stranger.send("GET", "/answers/1/table.csv").status == 404
     assert stranger.act("/show", number=1).status == 400
-
-
-def test_two_browsers_side_by_side(browser, server, plants):
-    first, second = new_page(browser, server), new_page(browser, server)
-    choose(first, "first.csv", plants)
-    choose(second, "second.csv", plants.replace("growth", "weight").replace("height", "width"))
-    fill(first, source="dose", first="growth")
-    fill(second, source="dose", first="weight", second="width")
-    fill(first, second="height")
-    assert "dose is more closely related to growth than to height" in answered(first)
-    assert "dose is more closely related to weight than to width" in answered(second)
-    first.reload()
-    assert "than to height" in answered(first)
-    assert "second.csv" not in first.content()
-    first.context.close()
-    second.context.close()

@@ -1,8 +1,10 @@
+"""Matrices and trees: cells, colours, order and support."""
+
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.cluster.hierarchy import linkage
+from scipy.cluster.hierarchy import dendrogram, linkage
 from scipy.spatial.distance import squareform
 
 import reldep
@@ -71,14 +73,7 @@ def test_cells_that_are_not_significant_lie_below_the_scale():
     assert image.get_clim() == (0.0, 0.6)
     below = cells(ax) < image.get_clim()[0]
     np.testing.assert_array_equal(below.filled(False), pvalues >= 0.05)
-    assert [text.get_text() for text in ax.texts] == [
-        "0.60",
-        "0.10",
-        "0.60",
-        "0.50",
-        "0.10",
-        "0.50",
-    ]
+    assert " ".join(text.get_text() for text in ax.texts) == "0.60 0.10 0.60 0.50 0.10 0.50"
     assert ax.get_title(loc="right") == "grey: p-value of 0.05 or more"
 
 
@@ -126,3 +121,31 @@ def test_names_that_differ_in_the_middle_stay_different():
     names = [f"the long name of gene number {i} in the table of the study" for i in range(20)]
     ax = plotting.heatmap(np.zeros((20, 20)), names)
     assert [tick.get_text() for tick in ax.get_yticklabels()] == [f"…{i}…" for i in range(20)]
+
+
+NAMES = ["Danish", "Swedish", "Finnish", "Estonian"]
+
+
+@pytest.fixture(scope="module")
+def links():
+    return linkage(np.array([[0.0], [0.2], [2.0], [2.3]]), "average")
+
+
+def test_branches_are_those_of_scipy(links):
+    ax = plotting.tree(links, NAMES)
+    drawn = {tuple(np.sort(line.get_xdata())) for line in ax.lines}
+    expected = {tuple(np.sort(corners)) for corners in dendrogram(links, no_plot=True)["dcoord"]}
+    assert drawn == expected
+
+
+def test_no_two_branches_cross(links):
+    ax = plotting.tree(links, NAMES)
+    written = dict(zip([t.get_text() for t in ax.get_yticklabels()], ax.get_yticks(), strict=True))
+    assert abs(written["Danish"] - written["Swedish"]) == 1
+    assert abs(written["Finnish"] - written["Estonian"]) == 1
+
+
+def test_support_stands_at_every_group_but_the_whole(links):
+    ax = plotting.tree(links, NAMES, supports=[0.984, 0.5, 1.0])
+    assert [text.get_text() for text in ax.texts] == ["98%", "50%"]
+    assert [text.xy[0] for text in ax.texts] == pytest.approx(links[:2, 2])

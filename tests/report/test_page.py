@@ -84,9 +84,26 @@ def test_names_on_pictures_are_text_too(documents):
     assert any(text.startswith("first <scr") for text in written)
 
 
-def test_page_is_small_and_the_same_every_time(pages, answers):
+def test_page_is_small_and_the_same_every_time_also_in_a_file(pages, answers, tmp_path):
     assert max(map(len, pages.values())) < 200_000
-    assert pages["dependence"] == answers["dependence"].to_html()
+    assert answers["dependence"].to_html(tmp_path / "report.html") is None
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == pages["dependence"]
+    assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_file_of_somebody_else_is_kept_unless_asked(answers, tmp_path):
+    path = tmp_path / "report.html"
+    path.write_text("mine")
+    with pytest.raises(FileExistsError, match="was not made by reldep"):
+        answers["dependence"].to_html(path)
+    assert path.read_text() == "mine"
+    answers["dependence"].to_html(path, overwrite=True)
+    answers["dependence"].to_html(path)  # ours by now
+
+
+def test_names_with_half_a_character_can_be_written(variables, tmp_path):
+    reldep.compare(*variables, names=["a\ud800", "b", "c"]).to_html(tmp_path / "a.html")
+    assert "a?" in (tmp_path / "a.html").read_text(encoding="utf-8")
 
 
 def test_nothing_is_computed_twice_for_one_report(comparison):

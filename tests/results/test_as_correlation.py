@@ -81,10 +81,6 @@ def test_answers_about_many_have_one_per_target_pair_or_group(data):
     split = reldep.groups(x, targets["strong"], group)
     assert list(split.as_correlation()) == ["a", "b"]
     assert min(split.as_correlation().values()) > 0.7
-    scanned = reldep.scan(x, np.column_stack(list(targets.values())))
-    np.testing.assert_allclose(
-        list(scanned.as_correlation().values()), list(ranked.as_correlation().values()), atol=1e-9
-    )
 
 
 @pytest.mark.parametrize("kernel", ["auto", "gaussian", "linear"])

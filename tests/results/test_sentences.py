@@ -362,9 +362,3 @@ def test_a_level_holds_for_ranks_and_the_set_of_the_best():
 def test_blocks_are_said_with_the_answer():
     answer = reldep.compare(*three(0, 100), engine=reldep.engine.Blocks(size=10))
     assert re.search(r" Computed in 10 random blocks of 10 rows.*\.$", answer.sentence())
-
-
-@pytest.mark.parametrize(("n", "words"), [(1, "only 1 observation;"), (2, "only 2 observations;")])
-def test_one_of_a_thing_is_singular(n, words):
-    with pytest.raises(ValueError, match=words):
-        reldep.compare(*np.random.default_rng(0).normal(size=(3, n)))
