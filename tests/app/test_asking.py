@@ -8,7 +8,6 @@ import io
 import re
 import shlex
 
-import numpy as np
 import pytest
 
 from spreadsheets import sheets
@@ -68,16 +67,6 @@ def test_answer_has_bandwidths_and_the_most_influential_rows_by_their_ids(asking
     assert places == sorted(places)
 
 
-def test_undecided_answer_stands_beside_its_interval(visitor):
-    values = np.random.default_rng(1).normal(size=(60, 3)).round(3)
-    rows = "\n".join(",".join(map(str, row)) for row in values.tolist())
-    visitor.give("nothing.csv", f"a,b,c\n{rows}\n")
-    page = compared(visitor, 0, 1, 2)
-    sentence = re.search(r'class="answer">(.*?)</p>', page)[1]
-    assert sentence.startswith("Neither ")
-    assert re.search(r"<dt>95% interval</dt><dd>−?0\.\d+ to 0\.\d+</dd>", page)
-
-
 def test_several_columns_make_a_block_with_a_name(asking):
     page = asking.act("/place", slot="first", column=[2, 3, 1]).text
     assert "3 columns" in page
@@ -92,16 +81,6 @@ def test_wrong_names_are_said_at_once(asking):
     response = asking.act("/place", slot="source", text="dosis")
     assert response.status == 400
     assert "dose" in re.search(r'role="alert"[^>]*>(.*?)</p>', response.text)[1]
-
-
-def test_errors_speak_of_the_fields_of_the_page(visitor, plants):
-    visitor.upload(
-        "holes.csv", plants.replace("\np3,", "\np3,NA,", 1).replace("p3,NA,", "p3,NA,1,2,x\nq,")
-    )
-    visitor.settled()
-    page = compared(visitor)
-    assert "“Missing: drop”" in page
-    assert "dose is more closely related" in visitor.do("/options", missing="drop", alpha="0.05")
 
 
 def chosen_by_button(page):
@@ -120,6 +99,7 @@ def test_what_a_message_proposes_is_a_button(visitor, plants):
     assert chosen_by_button(page) == [("encoding", "cp1252"), ("encoding", "latin1")]
     visitor.do("/choose", name="encoding", value="cp1252")
     page = compared(visitor)
+    assert "“Missing: drop”" in complaints(page)[0]
     assert ("missing", "drop") in chosen_by_button(page)
     page = visitor.do("/choose", name="missing", value="drop")
     assert "dose is more closely related" in page

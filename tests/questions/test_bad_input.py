@@ -41,6 +41,7 @@ def holed(*rows):
 # dots stand for anything.
 MISTAKES = """
 compare(X, Y[:30], Z) -> numbers of observations: source has 40, first has 30, second has 40
+compare(X[:1], Y[:1], Z[:1]) -> only 1 observation;
 compare(X[:3], Y[:3], Z[:3]) -> only 3 observations; the unbiased HSIC needs at least 4
 compare(holed(2, 7), Y, Z) -> source has missing values: 2 NaN in rows 2, 7 … `missing='drop'`
 compare(X, Y, np.where(np.arange(M) == 5, np.inf, Z)) -> second has … 1 infinite in row 5
