@@ -6,15 +6,12 @@ tuple of its subject below. A scan maps the checks of single variables over its 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
-from reldep.checks import answers, copies, rows, variables
+from reldep.checks import answers, rows, variables
 from reldep.checks.subjects import Beside, Data, Scanned, Tested
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from reldep.exceptions import ReldepWarning
+from reldep.exceptions import ReldepWarning
 
 __all__ = ["Beside", "Data", "Scanned", "Tested", "cautions_about"]
 
@@ -37,7 +34,7 @@ CHECKS: dict[type, tuple[Callable[[Any], Iterator[ReldepWarning]], ...]] = {
     Data: (
         *_VALUE_CHECKS,
         rows.repeated_rows,
-        copies.copied,
+        answers.copied,
         rows.few_units,
         answers.covariates,
         variables.prepared_alike,
@@ -46,7 +43,7 @@ CHECKS: dict[type, tuple[Callable[[Any], Iterator[ReldepWarning]], ...]] = {
         rows.dependent_rows,
         rows.slow_series,
         rows.seasons,
-        copies.near_copies,
+        answers.near_copies,
         answers.no_error,
         answers.unlike_targets,
         answers.influential,

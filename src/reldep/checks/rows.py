@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from reldep.checks.subjects import LEVELS_OF_A_SCALE, MOST_ROWS, Scanned
+from reldep.checks.subjects import LEVELS_OF_A_SCALE, MOST_ROWS, Beside, Data, Scanned, Tested
 from reldep.data.lifetimes import Lifetime
-from reldep.data.variables import Items, Labels
+from reldep.data.variables import FloatArray, Items, Labels
 from reldep.exceptions import (
     AlignmentWarning,
     DependentRowsWarning,
@@ -19,12 +20,6 @@ from reldep.exceptions import (
     RepeatedRowsWarning,
 )
 from reldep.words import counted, listed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from reldep.checks.subjects import Beside, Data, Tested
-    from reldep.data.variables import FloatArray
 
 # Adjacent rows are correlated if in both variables of a pair their correlation is above .2 (the
 # level of a test at 5% is then beyond .06), and 2.5 standard errors from 0. Of objects, which have
@@ -76,16 +71,23 @@ def alignment(data: Data) -> Iterator[AlignmentWarning]:
 def dependent_rows(tested: Tested | Scanned) -> Iterator[DependentRowsWarning]:
     """Check whether adjacent rows are correlated, unless the question allows for it."""
     data, n, is_scan = tested.data, tested.data.n, isinstance(tested, Scanned)
+    if isinstance(tested, Scanned):
+        # Each of the fixed variables stands for all of its pairs.
+        pairs = tuple((name, name) for name in data.kernels)
+    elif tested.found.rows.any:
+        return
+    else:
+        pairs = tested.found.pairs
     # Most columns of a scan may have no memory, whatever the fixed variables have.
     time = None if is_scan else data.rows.time
     is_series = time is not None and time.is_series
-    if tested.allows_dependence or (n < FEWEST_FOR_CORRELATION and not is_series):
+    if n < FEWEST_FOR_CORRELATION and not is_series:
         return
     ranks, way_out = ranks_of(data), _against_dependence(tested)
     if time is not None and time.ranks is not None:
         order = np.argsort(time.ranks)
         ranks = {name: values[:, order] for name, values in ranks.items()}
-    if not ranks.keys() >= set(chain.from_iterable(tested.pairs)):
+    if not ranks.keys() >= set(chain.from_iterable(pairs)):
         harm = 0.0 if tested.psi is None else mean_correlation(tested.psi)
         if harm > max(CORRELATED, INFLUENCE_DEVIATIONS / np.sqrt(n)):
             yield DependentRowsWarning(
@@ -95,7 +97,7 @@ def dependent_rows(tested: Tested | Scanned) -> Iterator[DependentRowsWarning]:
         return
     own = dict(zip(ranks, map(correlation, ranks.values()), strict=True))
     # A dependence is affected where both of its variables are.
-    both = np.array([min(own[x], own[y]) for x, y in tested.pairs])
+    both = np.array([min(own[x], own[y]) for x, y in pairs])
     if not both.max() > least_correlation(n):
         return
     if not is_series and (only_sorted(ranks) or not _does_harm(tested, both)):

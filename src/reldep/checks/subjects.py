@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from reldep.data.dataset import AlignedData
 from reldep.data.lifetimes import Lifetime
-from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse
-from reldep.kernels.base import FittedSelection
+from reldep.data.variables import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Items,
+    Labels,
+    Mixed,
+    Numeric,
+    Rows,
+    Sparse,
+    Variable,
+)
+from reldep.engine.centred import Pair
+from reldep.engine.covariates import Conditioning
+from reldep.engine.influence import Influence
+from reldep.files.table import Table
+from reldep.kernels.base import FittedKernel, FittedSelection, Kernel
 from reldep.kernels.custom import Precomputed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-
-    from reldep.data.dataset import AlignedData
-    from reldep.data.variables import BoolArray, FloatArray, IntArray, Rows, Variable
-    from reldep.engine.covariates import Conditioning
-    from reldep.engine.influence import Influence
-    from reldep.files.table import Table
-    from reldep.kernels.base import FittedKernel, Kernel
-    from reldep.kernels.scale import Scale
-    from reldep.stats.estimates import Estimates
-    from reldep.stats.pairwise import Test
-
-    Pair = tuple[str, str]
+from reldep.kernels.radial import Scale
+from reldep.stats.estimates import Estimates
+from reldep.stats.pairwise import Test
 
 # Rows and columns of a variable that are looked at: correlations, orders and regressions of more
 # differ from these by less than any threshold, and take time.
@@ -304,46 +309,37 @@ class Data:
         return found
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class Tested:
     """Dependences and what is tested about them.
 
     Attributes
     ----------
     data : Data
+    influence : Influence
     found : Estimates
         The dependences of ``data.pairs``.
     weights : ndarray, shape (k, p)
         The weights of the dependences in everything that is tested.
-    influence : Influence
-    without : callable
-        Return the test of the first weights without some rows; None if it cannot be had.
     where : str
         Which part of the rows this is about, such as " in 'treated'".
     """
 
     data: Data
-    found: Estimates
-    weights: FloatArray
     influence: Influence
-    without: Callable[[IntArray], Test | None]
+    found: Estimates
+    weights: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
     where: str = ""
+
+    def without(self, left_out: IntArray) -> Test | None:
+        """Return the test of the first weights without some rows; None if it cannot be had."""
+        raise NotImplementedError
 
     @cached_property
     def is_difference(self) -> bool:
         """Whether one difference of two dependences is tested, both on the same rows."""
         is_one = len(self.weights) == 1 and sorted(self.weights[0].tolist()) == [-1.0, 1.0]
         return is_one and self.found.pairs == self.data.pairs
-
-    @property
-    def allows_dependence(self) -> bool:
-        """Whether the question allows for rows that depend on each other."""
-        return self.found.rows.any
-
-    @property
-    def pairs(self) -> tuple[Pair, ...]:
-        """The pairs of variables whose dependences are weighed."""
-        return self.found.pairs
 
     @cached_property
     def psi(self) -> FloatArray | None:
@@ -375,12 +371,6 @@ class Scanned:
     psi: FloatArray | None
     claimed: BoolArray
     where: str = ""
-    allows_dependence: bool = False
-
-    @property
-    def pairs(self) -> tuple[Pair, ...]:
-        """Each of the variables stands for all of its pairs."""
-        return tuple((name, name) for name in self.data.kernels)
 
 
 @dataclass(frozen=True, eq=False)

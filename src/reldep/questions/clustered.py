@@ -6,22 +6,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reldep.data.variables import IntArray
+from reldep.engine import Influence
 from reldep.engine.choose import SIZES
 from reldep.engine.clusters import ClusteredKernel, Clustering
 from reldep.exceptions import InputError
-from reldep.stats.estimates import estimates, row_influence
-from reldep.stats.independence import circular_test, cluster_independence, t_test
+from reldep.kernels.base import FittedKernel
+from reldep.stats.estimates import Estimates, estimates, row_influence
+from reldep.stats.independence import IndependenceTest, circular_test, cluster_independence, t_test
 from reldep.stats.pairwise import cells_of, crossed
-from reldep.stats.units import Units
+from reldep.stats.units import RowDependence, Units
 
 if TYPE_CHECKING:
-    from reldep.data.variables import IntArray
-    from reldep.engine import Influence
-    from reldep.kernels.base import FittedKernel
     from reldep.questions.study import Study
-    from reldep.stats.estimates import Estimates
-    from reldep.stats.independence import IndependenceTest
-    from reldep.stats.series import RowDependence
 
 
 def dependent_estimates(study: Study, influence: Influence, rows: RowDependence) -> Estimates:

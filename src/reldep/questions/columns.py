@@ -7,21 +7,22 @@ on.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from reldep.checks import Scanned, cautions_about
-from reldep.checks.scans import ColumnChecks, plain_columns
-from reldep.data.variables import Labels, Numeric, Rows
-from reldep.engine.block_table import BlockTable
+from reldep.checks.variables import ColumnChecks, plain_columns
+from reldep.data.variables import BoolArray, IntArray, Labels, Numeric, Rows, Variable
 from reldep.engine.blocks import FEWEST_ROWS as FEWEST_IN_A_BLOCK
-from reldep.engine.scan import deal_for_scan, make_batches
+from reldep.engine.blocks import BlockTable
+from reldep.engine.scan import Batches, BlockBatches, deal_for_scan, make_batches
 from reldep.engine.threads import progress_bar
-from reldep.exceptions import InputError, InputTypeError
+from reldep.exceptions import InputError, InputTypeError, ReldepWarning
 from reldep.files.in_parts import READ_BYTES, WideColumns
+from reldep.kernels.base import Kernel
 from reldep.kernels.choosing import as_kernel
 from reldep.questions.covariates import columns_left
 from reldep.questions.stored import StoredBatches
@@ -33,16 +34,10 @@ from reldep.stats.units import FEWEST_ROWS, NORMALISED
 from reldep.words import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from reldep.data.variables import BoolArray, IntArray, Variable
-    from reldep.engine.scan import Batches, BlockBatches
-    from reldep.exceptions import ReldepWarning
-    from reldep.kernels.base import Kernel
-
     #: The place of a column, its kernel and its values.
     Member = tuple[int, Kernel, Variable]
     AnyBatches = Batches | BlockBatches
+
 
 NO_GAPS = np.zeros(1, dtype=bool)
 

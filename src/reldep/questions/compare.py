@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
+from typing import Annotated, Any, Literal, Unpack
 
 import numpy as np
 
 from reldep.arguments import Argument
+from reldep.engine import Influence
 from reldep.exceptions import InputError
+from reldep.kernels import FittedKernel
 from reldep.questions import options as shared
 from reldep.questions.ask import question
 from reldep.questions.study import Computed, Study, read_study
 from reldep.results.comparison import Comparison
 from reldep.stats.units import FEWEST_FOR_ERRORS
-
-if TYPE_CHECKING:
-    from reldep.engine import Influence
-    from reldep.kernels import FittedKernel
 
 Method = Literal["joint", "split"]
 WEIGHTS = np.array([1.0, -1.0])
@@ -146,7 +144,7 @@ def compared(study: Study, computed: Computed, method: str = "joint") -> Compari
         Comparison,
         WEIGHTS,
         weights=WEIGHTS,
-        tested=computed.dependences.test(WEIGHTS),
+        tested=computed.found.test(WEIGHTS),
         alternative=study.options["alternative"],
         source=source,
         first=first,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Unpack
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any, Unpack
 
 import numpy as np
 
 from reldep.arguments import Argument, check_names_known
 from reldep.data.selectors import parse_named, parse_weight, quote_column
+from reldep.data.variables import FloatArray
 from reldep.engine import Influence, Pair
 from reldep.engine.centred import canonical
 from reldep.exceptions import InputError, InputTypeError
@@ -17,11 +18,6 @@ from reldep.questions.ask import question, read_variables
 from reldep.questions.study import read_study, reuse_influence
 from reldep.results.comparison import Contrast
 from reldep.stats.paper import check_weights
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from reldep.data.variables import FloatArray
 
 
 def parse_weights(given: str | Sequence[str]) -> dict[Pair, float]:
@@ -119,7 +115,7 @@ def contrast(
         Contrast,
         vector,
         weights=vector,
-        tested=computed.dependences.test(vector),
+        tested=computed.found.test(vector),
         alternative=options["alternative"],
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,13 +11,13 @@ from scipy.spatial.distance import cdist
 
 from reldep.checks.subjects import LEVEL, Columns
 from reldep.data.frames import column_names, frame_library, native_name
-from reldep.data.variables import Labels, Mixed, Numeric, Sparse
-from reldep.engine.centred import centre
+from reldep.data.variables import FloatArray, IntArray, Labels, Mixed, Numeric, Sparse, Variable
+from reldep.engine.centred import Pair, centre
 from reldep.engine.covariates import Conditioning, Covariates, Regression
 from reldep.engine.regression import ROUNDING, evenly, leading_features
 from reldep.engine.threads import blas_threads_for
 from reldep.exceptions import InputError, InputTypeError
-from reldep.kernels.base import KINDS_IN_WORDS
+from reldep.kernels.base import KINDS_IN_WORDS, Kernel
 from reldep.kernels.choosing import FOR_NUMBERS, as_kernel
 from reldep.kernels.columnwise import Standardized
 from reldep.kernels.custom import FunctionKernel, Precomputed, ScikitKernel
@@ -27,12 +28,8 @@ from reldep.stats.independence import independence_pvalues_of
 from reldep.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from reldep.data.variables import FloatArray, IntArray, Variable
-    from reldep.engine.centred import Pair
-    from reldep.kernels.base import Kernel
     from reldep.questions.study import Study
+
 
 # Minimum number of rows that residuals must be worth; a convention, not from a simulation.
 FEWEST_EFFECTIVE = 20

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,26 +12,22 @@ import numpy as np
 
 from reldep.checks.subjects import MOST_ROWS
 from reldep.data.objects import read_labels
-from reldep.data.variables import MISSING_CODE, Labels
+from reldep.data.variables import MISSING_CODE, IntArray, Labels
 from reldep.engine.blocks import FEWEST_BLOCKS, FEWEST_ROWS, Blocks
 from reldep.exceptions import InputError
 from reldep.files.in_parts import BLOCK, UNIT, DealtRows
-from reldep.files.table import at_once
+from reldep.files.table import Table, at_once
 from reldep.questions.options import check_lag
 from reldep.questions.stored import StoredRows, check_group
 from reldep.stats.series import RowDependence
 from reldep.system import available_memory, bytes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
     import polars as pl
-
-    from reldep.data.variables import IntArray
-    from reldep.files.table import Table
 
     #: What is made of the frame and the number of a block.
     Work = Callable[[pl.DataFrame, int], Any]
+
 
 # Columns stay in memory if they take no more than one in so many bytes that are free: variables,
 # points and blocks are copies of them.

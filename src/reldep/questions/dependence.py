@@ -47,6 +47,7 @@ from reldep.stats.units import FEWEST_ROWS, pairs_needed
 if TYPE_CHECKING:
     from reldep.questions.study import Computed, Study
 
+
 Test = Literal["chi-square", "permutation"]
 
 
@@ -89,7 +90,7 @@ def dependence(x: One, y: Other, **options: Unpack[DependenceOptions]) -> Depend
         Dependence,
         weights,
         weights=weights,
-        tested=contrast(computed.dependences, weights),
+        tested=contrast(computed.found, weights),
         alternative="greater",
         x=study.names[0],
         y=study.names[1],
@@ -103,12 +104,12 @@ def _independence(study: Study, computed: Computed) -> IndependenceTest:
     influence, table = computed.influence, computed.influence.blocks
     n_permutations, rng = study.options["n_permutations"], generator(study.options)
     if table is not None and table.each is not None:
-        products, memory = table.unit_products(), computed.dependences.rows.memory
+        products, memory = table.unit_products(), computed.found.rows.memory
         if memory is not None:
             products = joined_units(products, max(int(memory.most_df) + 1, FEWEST_ROWS))
         return products_test(products, n_permutations, rng)
     if study.dependence.any:
-        return dependent_independence(study, computed.dependences, n_permutations, rng)
+        return dependent_independence(study, computed.found, n_permutations, rng)
     correlation = unbiased_correlation(influence, pair) / influence.unevenness(pair)
     by_law = independence_test(correlation, study.n, influence.block_sizes, influence.share)
     if study.options["test"] != "permutation":

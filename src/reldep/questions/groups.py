@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack, cast
+from typing import Annotated, Any, Literal, Unpack, cast
 
 import numpy as np
 
 from reldep.arguments import Argument
 from reldep.checks import cautions_about_groups
 from reldep.data.frames import native_name
+from reldep.data.variables import BoolArray, FloatArray, IntArray, Labels
 from reldep.engine import compute_influence
 from reldep.exceptions import InputError
 from reldep.kernels.custom import FittedPrecomputed
@@ -20,11 +22,6 @@ from reldep.results.groups import GroupComparison
 from reldep.stats.estimates import estimate_dependences
 from reldep.stats.groups import Groups
 from reldep.words import counted, listed
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from reldep.data.variables import BoolArray, FloatArray, IntArray, Labels
 
 Test = Literal["score", "permutation"]
 
@@ -106,7 +103,7 @@ def groups(
     }
     _check_groups_vary(studies)
     parts = {level: part.compute() for level, part in studies.items()}
-    dependences = tuple(part.dependences for part in parts.values())
+    dependences = tuple(part.found for part in parts.values())
     joined = Groups.of(dependences)
     computed = study.compute()
     permuted = None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import combinations, product
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
+from typing import Annotated, Any, Literal, Unpack
 
 import numpy as np
 
@@ -16,10 +17,6 @@ from reldep.results.matrix import Matrix
 from reldep.stats.independence import relation_pvalues
 from reldep.stats.simultaneous import JointDraws, false_discovery_rates, holm
 from reldep.stats.units import pairs_needed
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 Adjustment = Literal["holm", "bh"]
 ADJUSTMENTS = {"holm": holm, "bh": false_discovery_rates}
@@ -86,7 +83,7 @@ def matrix(
     many = {"variables": rows} | ({} if columns is None else {"columns": others})
     study = read_study({}, options, many=many, pairs=pairs)
     computed = study.compute(needed=pairs_needed(pairs, "cka"))
-    found = computed.dependences
+    found = computed.found
     rng = shared.generator(options)
     draws = JointDraws.of(found.deviations, options["n_simulations"], rng)
     pvalues = np.array(relation_pvalues(computed.influence, found))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Unpack
 
 import numpy as np
 
@@ -20,10 +21,6 @@ from reldep.stats.simultaneous import (
     rank_dependences,
 )
 from reldep.words import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 Adjustment = Literal["single-step", "step-down", "holm", "bh"]
 
@@ -87,7 +84,7 @@ def rank(
         several = {"targets": read_variables("targets", targets, at_least=2)}
         study = read_study({"source": source}, options, many=several)
         names, computed = study.names, study.compute()
-    found = computed.dependences
+    found = computed.found
     # Each dependence less the mean of all: what a ranking compares.
     differences = np.eye(len(found.pairs)) - 1.0 / len(found.pairs)
     comparisons = all_differences(found)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import importlib
 import shlex
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reldep.arguments import (
     Argument,
@@ -17,18 +17,13 @@ from reldep.arguments import (
     check_names_known,
     python_code,
 )
+from reldep.engine import Plan
 from reldep.exceptions import InputError
 from reldep.files.read import READING, read
+from reldep.files.table import Table
 from reldep.questions import SENTENCES
 from reldep.questions.ask import take_columns
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from reldep.description import Description
-    from reldep.engine import Plan
-    from reldep.files.table import Table
-    from reldep.results.answer import Answer
+from reldep.results.answer import Answer
 
 # The questions whose answer is one point of a curve over bandwidths, and those with a plan.
 OVER_BANDWIDTHS, WITH_PLAN = ("compare",), ("compare", "dependence", "rank")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
+from typing import Annotated, Any, Literal, Unpack
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from reldep.checks.subjects import LEVEL
 from reldep.data.dataset import aligned
 from reldep.data.frames import frame_library, index_rows, is_frame, with_plain_names
 from reldep.data.objects import columns_of, read_variable
-from reldep.data.variables import Numeric
+from reldep.data.variables import FloatArray, Numeric, Variable
 from reldep.exceptions import InputError
 from reldep.files.in_parts import WideColumns
 from reldep.kernels.choosing import assign
@@ -24,11 +24,6 @@ from reldep.questions.study import read_study
 from reldep.results.scan import Scan, TargetScan
 from reldep.stats.scan import ScannedSources, ScannedTargets
 from reldep.stats.simultaneous import false_discovery_rates, holm
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from reldep.data.variables import FloatArray, Variable
 
 Adjustment = Literal["single-step", "holm"]
 

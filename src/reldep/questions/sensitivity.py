@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Unpack
+from typing import Annotated, Any, Unpack
 
 import numpy as np
 
 from reldep.arguments import Argument
+from reldep.data.variables import FloatArray
+from reldep.engine import Influence, Pair
 from reldep.exceptions import InputError
+from reldep.kernels import FittedKernel
 from reldep.questions import options as shared
 from reldep.questions.ask import question
 from reldep.questions.compare import WEIGHTS, compared
 from reldep.questions.stored import Scaled
 from reldep.questions.study import Computed, Study, read_study
 from reldep.results.comparison import Sensitivity
+from reldep.stats.estimates import Estimates
 from reldep.stats.pairwise import crossed_deviations
 from reldep.stats.scan import AcrossScales
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from reldep.data.variables import FloatArray
-    from reldep.engine import Influence, Pair
-    from reldep.kernels import FittedKernel
-    from reldep.stats.estimates import Estimates
 
 # From an eighth to eight times the bandwidth, two steps for each doubling.
 FACTORS = tuple(2.0 ** (step / 2) for step in range(-6, 7))

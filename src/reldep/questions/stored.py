@@ -7,6 +7,7 @@ set whose HSICs are one row of the table that estimates and errors come from.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,15 +17,15 @@ import numpy as np
 from reldep.checks.rows import ranks_of
 from reldep.checks.subjects import Data
 from reldep.data.dataset import AlignedData, complete_variables
-from reldep.data.variables import Labels, Numeric, Rows
-from reldep.engine.block_table import Block, BlockTable, Row
-from reldep.engine.blocks import SPLIT_BLOCKS, row_of
-from reldep.engine.centred import numbered
-from reldep.engine.fitted_columns import Ready
+from reldep.data.variables import FloatArray, IntArray, Labels, Numeric, Rows, Variable
+from reldep.engine import Influence, Pair
+from reldep.engine.blocks import SPLIT_BLOCKS, Block, BlockTable, Row, row_of
+from reldep.engine.centred import Places, numbered
 from reldep.engine.influence import from_blocks
 from reldep.engine.scan import Batch, Batches, BlockBatches
 from reldep.exceptions import InputError, NoVariationError
 from reldep.files.in_parts import UNIT
+from reldep.kernels.base import FittedKernel, Kernel
 from reldep.kernels.custom import FittedPrecomputed
 from reldep.kernels.explicit import Linear
 from reldep.kernels.radial import Distance
@@ -32,15 +33,10 @@ from reldep.stats.series import INDEPENDENT_ROWS, RowDependence
 from reldep.stats.units import NORMALISED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
     import polars as pl
 
-    from reldep.data.variables import FloatArray, IntArray, Variable
-    from reldep.engine import Influence, Pair
-    from reldep.engine.centred import Places
-    from reldep.kernels.base import FittedKernel, Kernel
     from reldep.questions.study import Study
+
 
 # An unbiased HSIC has four different rows; a smaller block says nothing.
 LEAST_ROWS = 4

@@ -2,44 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from reldep.checks import Data, Tested, cautions_about
-from reldep.checks.copies import check_source_outside
+from reldep.checks.answers import check_source_outside
 from reldep.checks.rows import ranks_of
 from reldep.checks.subjects import MOST_ROWS
 from reldep.data.dataset import AlignedData, read_clusterings, read_dataset
-from reldep.data.variables import Rows
+from reldep.data.variables import FloatArray, IntArray, Rows
 from reldep.engine import Influence, Pair, Plan, compute_influence, make_plan
 from reldep.engine.blocks import FEWEST_UNITS
 from reldep.engine.choose import SIZES
-from reldep.exceptions import InputError
+from reldep.engine.covariates import Regression
+from reldep.exceptions import InputError, ReldepWarning
+from reldep.kernels.base import FittedKernel
 from reldep.kernels.choosing import as_kernel, assign
 from reldep.kernels.custom import Precomputed
 from reldep.questions.ask import DEFAULTS, complete, name_variables
 from reldep.questions.clustered import dependent_estimates
 from reldep.questions.covariates import covariates_beside, hold_fixed
 from reldep.questions.options import check_lag, generator
+from reldep.questions.stored import Scaled, StoredRows
 from reldep.results.answer import Provenance
 from reldep.results.strength import Estimated
-from reldep.stats.estimates import estimate_dependences
-from reldep.stats.series import Memory, RowDependence
-from reldep.stats.units import FEW_OBSERVATIONS, NORMALISED, pairs_beside, pairs_needed
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from reldep.data.variables import FloatArray, IntArray
-    from reldep.engine.covariates import Regression
-    from reldep.exceptions import ReldepWarning
-    from reldep.kernels.base import FittedKernel
-    from reldep.questions.stored import Scaled, StoredRows
-    from reldep.stats.estimates import Estimates
-    from reldep.stats.pairwise import Test
+from reldep.stats.estimates import Estimates, estimate_dependences
+from reldep.stats.pairwise import Test
+from reldep.stats.series import Memory
+from reldep.stats.units import (
+    FEW_OBSERVATIONS,
+    NORMALISED,
+    RowDependence,
+    pairs_beside,
+    pairs_needed,
+)
 
 A = TypeVar("A", bound=Estimated)
 
@@ -212,18 +212,6 @@ class Study(Data):
             takes_clusters=self.takes_clusters,
         )
 
-    def test_without(self, left_out: IntArray, weights: FloatArray) -> Test | None:
-        """Test without some rows, bandwidths chosen anew; None for dependent or many rows."""
-        is_part = self.stored is not None
-        if is_part or self.dependence.any or not self.kernels or self.n > MOST_ROWS:
-            return None
-        part = self.part(np.delete(np.arange(self.n), left_out))
-        try:
-            influence = part.influence(pairs_needed(self.pairs, self.measure))
-            return part.estimates(influence).test(weights)
-        except InputError:
-            return None  # Too little varies in the rows that are left.
-
     def means_beside(self, pairs: Sequence[Pair]) -> tuple[Pair, ...]:
         """Return the pairs whose HSIC the variance and the screens need besides A."""
         variance = self.options["variance"]
@@ -231,66 +219,60 @@ class Study(Data):
 
 
 @dataclass(frozen=True, eq=False)
-class Computed:
-    """A, and the dependences that are estimated from it.
+class Computed(Tested):
+    """A, and the dependences that are estimated from it."""
 
-    Attributes
-    ----------
-    study : Study
-    influence : Influence
-    dependences : Estimates
-        Of the pairs asked about.
-    """
-
-    study: Study
-    influence: Influence
-    dependences: Estimates
+    data: Study
 
     @cached_property
     def provenance(self) -> Provenance:
         """Where the dependences come from."""
-        dataset, influence = self.study.dataset, self.influence
-        table, stored = influence.blocks, self.study.stored
+        dataset, influence = self.data.dataset, self.influence
+        table, stored = influence.blocks, self.data.stored
         n_dropped = dataset.n_dropped
         if stored is not None:
             n_dropped = stored.n_rows - influence.n_observations
         return Provenance(
-            measure=self.study.measure,
-            variance=self.study.options["variance"],
+            measure=self.data.measure,
+            variance=self.data.options["variance"],
             kernels=influence.kernels,
             engine=influence.engine,
             rows=dataset.rows if stored is None else Rows.of(influence.n_observations),
-            dependence=self.dependences.rows,
+            dependence=self.found.rows,
             n_dropped=n_dropped,
             library=dataset.library,
             conditioning=influence.conditioning,
             notes=dataset.notes,
-            remarks=influence.notes if table is None else (table.note(self.dependences.loss()),),
+            remarks=influence.notes if table is None else (table.note(self.found.loss()),),
         )
 
     @cached_property
     def cautions(self) -> tuple[ReldepWarning, ...]:
         """What to beware of in the data, as they were read."""
-        return (*cautions_about(self.study.before or self.study), *self.influence.cautions)
+        return (*cautions_about(self.data.before or self.data), *self.influence.cautions)
 
-    def tested(self, weights: FloatArray, where: str = "") -> Tested:
+    def tested(self, weights: FloatArray, where: str = "") -> Computed:
         """Return what is tested, for the checks: `weights` has one row per test."""
-        study, table = self.study, np.atleast_2d(weights)
-        return Tested(
-            data=study,
-            found=self.dependences,
-            weights=table,
-            influence=self.influence,
-            without=lambda left_out: study.test_without(left_out, table[0]),
-            where=where,
-        )
+        return replace(self, weights=np.atleast_2d(weights), where=where)
+
+    def without(self, left_out: IntArray) -> Test | None:
+        """Test without some rows, bandwidths chosen anew; None for dependent or many rows."""
+        study = self.data
+        if study.stored or study.dependence.any or not study.kernels or study.n > MOST_ROWS:
+            return None
+        part = study.part(np.delete(np.arange(study.n), left_out))
+        try:
+            influence = part.influence(pairs_needed(study.pairs, study.measure))
+            return part.estimates(influence).test(self.weights[0])
+        except InputError:
+            return None  # Too little varies in the rows that are left.
 
     def answer(self, kind: type[A], tests: FloatArray, **own: Any) -> A:
         """Return an answer, with cautions about the data and about tests: a row of weights each."""
         return kind(
             provenance=self.provenance,
             warnings=(*self.cautions, *cautions_about(self.tested(tests))),
-            dependences=self.dependences,
+            dependences=self.found,
             influence=self.influence,
             **own,
         )
