@@ -15,7 +15,7 @@ import numpy as np
 
 from reldep.checks import Scanned, cautions_about
 from reldep.checks.variables import ColumnChecks, plain_columns
-from reldep.data.variables import BoolArray, IntArray, Labels, Numeric, Rows, Variable
+from reldep.data.variables import BoolArray, IntArray, Labels, Numeric, Variable
 from reldep.engine.blocks import FEWEST_ROWS as FEWEST_IN_A_BLOCK
 from reldep.engine.blocks import BlockTable
 from reldep.engine.scan import Batches, BlockBatches, deal_for_scan, make_batches
@@ -312,28 +312,21 @@ class Columns:
 
     def provenance(self) -> Provenance:
         """Return where the numbers come from."""
-        study = self.study
+        study, stored = self.study, self.study.stored
+        remarks: tuple[str, ...] = ()
         fixed = {name: fitted.describe() for name, fitted in study.fitted.items()}
-        return Provenance(
-            measure=study.measure,
-            variance="jackknife",
+        if self.blocks is not None:
+            sizes = np.bincount(self.blocks)
+            table = BlockTable(np.empty((0, 0)), sizes, (), n_rows=sizes.sum())
+            remarks = (table.note(self.price),)
+        found = study.provenance(
+            len(study.dataset) if stored is None else stored.n_rows,
             kernels={**fixed, self.role: {"kernel": listed(list(self.kernels), 3)}},
             engine="batches" if self.blocks is None else "blocks",
-            rows=study.dataset.rows if study.stored is None else Rows.of(study.stored.n_rows),
             dependence=INDEPENDENT_ROWS,
-            n_dropped=study.dataset.n_dropped,
-            library=self.library,
-            conditioning=study.conditioning,
-            notes=self._facts(),
-            remarks=self._remarks(),
+            remarks=remarks,
         )
-
-    def _remarks(self) -> tuple[str, ...]:
-        """Return how blocks of rows were used."""
-        if self.blocks is None:
-            return ()
-        sizes = np.bincount(self.blocks)
-        return (BlockTable(np.empty((0, 0)), sizes, (), n_rows=sizes.sum()).note(self.price),)
+        return replace(found, library=self.library, notes=self._facts())
 
     def _facts(self) -> tuple[str, ...]:
         """Return how the data were read, which columns were skipped and why."""

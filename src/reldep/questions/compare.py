@@ -71,7 +71,7 @@ def compare(
     True
     """
     study = read_study({"source": source, "first": first, "second": second}, options)
-    return compared(study, study.compute())
+    return compared(study.compute())
 
 
 class PaperOptions(shared.Basic, shared.Named, total=False):
@@ -132,20 +132,19 @@ def paper_test(
         {"source": source, "first": first, "second": second},
         {**options, "measure": "hsic", "variance": "fixed-kernel"},
     )
-    if options["method"] == "joint":
-        return compared(study, study.compute())
-    return compared(study, compute_halves(study), "split")
+    is_joint = options["method"] == "joint"
+    return compared(study.compute() if is_joint else compute_halves(study), options["method"])
 
 
-def compared(study: Study, computed: Computed, method: str = "joint") -> Comparison:
+def compared(computed: Computed, method: str = "joint") -> Comparison:
     """Test the difference of the two dependences and answer."""
-    source, first, second = study.names
+    source, first, second = computed.data.names
     return computed.answer(
         Comparison,
         WEIGHTS,
         weights=WEIGHTS,
         tested=computed.found.test(WEIGHTS),
-        alternative=study.options["alternative"],
+        alternative=computed.data.options["alternative"],
         source=source,
         first=first,
         second=second,

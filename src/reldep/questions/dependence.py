@@ -14,23 +14,9 @@ from reldep.arguments import Argument, check_names_known, public
 from reldep.checks import cautions_about_values
 from reldep.engine import Influence, Plan
 from reldep.exceptions import InputError, InputTypeError
+from reldep.questions import options as shared
 from reldep.questions.ask import question, quiet_numbers, raise_in_full
 from reldep.questions.clustered import dependent_independence
-from reldep.questions.options import (
-    N_PERMUTATIONS,
-    Assessed,
-    Basic,
-    Kernels,
-    Measured,
-    Named,
-    One,
-    Options,
-    Other,
-    Source,
-    generator,
-    repetitions,
-    variable,
-)
 from reldep.questions.study import read_study
 from reldep.results.tested import Dependence
 from reldep.stats.independence import (
@@ -51,7 +37,7 @@ if TYPE_CHECKING:
 Test = Literal["chi-square", "permutation"]
 
 
-class DependenceOptions(Options, Named, total=False):
+class DependenceOptions(shared.Options, shared.Named, total=False):
     """The options of :func:`dependence`."""
 
     test: Annotated[
@@ -62,11 +48,11 @@ class DependenceOptions(Options, Named, total=False):
             "chi-square",
         ),
     ]
-    n_permutations: Annotated[int, repetitions("How often rows are shuffled.", N_PERMUTATIONS)]
+    n_permutations: Annotated[int, shared.repetitions("How often rows are shuffled.")]
 
 
 @question
-def dependence(x: One, y: Other, **options: Unpack[DependenceOptions]) -> Dependence:
+def dependence(x: shared.One, y: shared.Other, **options: Unpack[DependenceOptions]) -> Dependence:
     """Estimate one dependence, with an interval and a test of independence.
 
     Returns
@@ -102,7 +88,7 @@ def _independence(study: Study, computed: Computed) -> IndependenceTest:
     """Test independence by the unbiased correlation, or by shuffling the rows."""
     (pair,) = study.pairs
     influence, table = computed.influence, computed.influence.blocks
-    n_permutations, rng = study.options["n_permutations"], generator(study.options)
+    n_permutations, rng = study.options["n_permutations"], shared.generator(study.options)
     if table is not None and table.each is not None:
         products, memory = table.unit_products(), computed.found.rows.memory
         if memory is not None:
@@ -123,13 +109,13 @@ def _independence(study: Study, computed: Computed) -> IndependenceTest:
     return permutation_test(by_law.statistic, observed, np.array(permuted))
 
 
-class InfluenceOptions(Kernels, Basic, Assessed, total=False):
+class InfluenceOptions(shared.Kernels, shared.Basic, shared.Assessed, total=False):
     """The options of :func:`influence`."""
 
 
 @public
 def influence(
-    variables: Annotated[Any, variable("A mapping of names to data.")],
+    variables: Annotated[Any, shared.variable("A mapping of names to data.")],
     pairs: Annotated[Any, Argument("Pairs of names; normalised measures need self-pairs too.")],
     **options: Unpack[InfluenceOptions],
 ) -> Influence:
@@ -167,15 +153,15 @@ def influence(
     return result
 
 
-class PlanOptions(Measured, Kernels, Basic, Assessed, total=False):
+class PlanOptions(shared.Measured, shared.Kernels, shared.Basic, shared.Assessed, total=False):
     """The options of :func:`explain_plan`."""
 
 
 @public
 def explain_plan(
-    source: Source,
-    first: Annotated[Any, variable("A target; or a mapping of several, as for rank.")],
-    second: Annotated[Any, variable("A second target, as for compare.", None)] = None,
+    source: shared.Source,
+    first: Annotated[Any, shared.variable("A target; or a mapping of several, as for rank.")],
+    second: Annotated[Any, shared.variable("A second target, as for compare.", None)] = None,
     **options: Unpack[PlanOptions],
 ) -> Plan:
     """Return which engine a question would get, why, and what memory and time it would take.
@@ -212,12 +198,12 @@ def explain_plan(
     return plan if plan.seconds is None else replace(plan, seconds=plan.seconds + spent)
 
 
-class KernelOptions(Kernels, Basic, total=False):
+class KernelOptions(shared.Kernels, shared.Basic, total=False):
     """The options of the functions that return a number and take a kernel."""
 
 
 @public
-def hsic(x: One, y: Other, **options: Unpack[KernelOptions]) -> float:
+def hsic(x: shared.One, y: shared.Other, **options: Unpack[KernelOptions]) -> float:
     """Estimate HSIC without bias.
 
     Returns
@@ -235,7 +221,7 @@ def hsic(x: One, y: Other, **options: Unpack[KernelOptions]) -> float:
 
 
 @public
-def cka(x: One, y: Other, **options: Unpack[KernelOptions]) -> float:
+def cka(x: shared.One, y: shared.Other, **options: Unpack[KernelOptions]) -> float:
     """Estimate the centred kernel alignment, ``HSIC(x,y) / sqrt(HSIC(x,x) HSIC(y,y))``.
 
     Each HSIC is the unbiased estimate, so the value does not drift with the number of columns.
@@ -248,14 +234,16 @@ def cka(x: One, y: Other, **options: Unpack[KernelOptions]) -> float:
     return _plain(x, y, {**options, "measure": "cka"})
 
 
-class DistanceOptions(Basic, total=False):
+class DistanceOptions(shared.Basic, total=False):
     """The options of :func:`distance_correlation`."""
 
     exponent: Annotated[float, Argument("The power of the Euclidean distance, in (0, 2).", 1.0)]
 
 
 @public
-def distance_correlation(x: One, y: Other, **options: Unpack[DistanceOptions]) -> float:
+def distance_correlation(
+    x: shared.One, y: shared.Other, **options: Unpack[DistanceOptions]
+) -> float:
     """Estimate the squared distance correlation without bias.
 
     This is the bias-corrected estimator of Székely and Rizzo (2013), which is the squared

@@ -49,9 +49,7 @@ class GroupOptions(shared.Shared, shared.Directed, shared.Named, total=False):
             "score",
         ),
     ]
-    n_permutations: Annotated[
-        int, shared.repetitions("How often labels are shuffled.", shared.N_PERMUTATIONS)
-    ]
+    n_permutations: Annotated[int, shared.repetitions("How often labels are shuffled.")]
     n_simulations: Annotated[
         int, shared.repetitions("Draws for the simultaneous intervals of the differences.", 10_000)
     ]

@@ -132,7 +132,7 @@ def check_lag(lag: Any, n: int, time: TimeOrder | None = None) -> None:
         )
 
 
-def repetitions(text: str, default: int) -> Argument:
+def repetitions(text: str, default: int = N_PERMUTATIONS) -> Argument:
     """Return the argument for a number of random draws."""
     return Argument(text, default, parse=number, check=count(1), metavar="N")
 

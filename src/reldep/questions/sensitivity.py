@@ -10,14 +10,12 @@ import numpy as np
 
 from reldep.arguments import Argument
 from reldep.data.variables import FloatArray
-from reldep.engine import Influence, Pair
 from reldep.exceptions import InputError
 from reldep.kernels import FittedKernel
 from reldep.questions import options as shared
 from reldep.questions.ask import question
 from reldep.questions.compare import WEIGHTS, compared
-from reldep.questions.stored import Scaled
-from reldep.questions.study import Computed, Study, read_study
+from reldep.questions.study import Computed, read_study
 from reldep.results.comparison import Sensitivity
 from reldep.stats.estimates import Estimates
 from reldep.stats.pairwise import crossed_deviations
@@ -78,15 +76,18 @@ def sensitivity(
     _check_any_bandwidth(study.fitted)
     # The bandwidths as they were chosen, or nearest to them.
     middle = int(np.argmin(np.abs(np.log(grid))))
-    scaled = [
-        replace(study, fits={n: k.scaled(float(factor)) for n, k in study.fitted.items()})
-        for factor in grid
-    ]
-    found = _at_every_factor(study, scaled, grid)
+    scaled = [study.scaled(factor) for factor in grid.tolist()]
+    needed = study.needed
+    found = [one.influence(needed) for one in scaled]
+    if len({one.values.shape for one in found}) > 1:
+        raise InputError(
+            "not all bandwidths were computed in the same blocks of rows; pass `engine='tiled'`, "
+            "or Blocks with a size."
+        )
     dependences = [one.estimates(at) for one, at in zip(scaled, found, strict=True)]
     # The data are looked at once.
     computed = Computed(scaled[middle], found[middle], dependences[middle])
-    central = compared(scaled[middle], computed)
+    central = compared(computed)
     tests = [one.test(WEIGHTS) for one in dependences]
     described = {name: kernel.describe() for name, kernel in study.fitted.items()}
     return Sensitivity(
@@ -104,49 +105,6 @@ def _deviations(dependences: Sequence[Estimates]) -> FloatArray:
         by_side = zip(*(one.sides for one in dependences), strict=True)
         return crossed_deviations(*(_deviations(side) for side in by_side))
     return np.array([WEIGHTS @ one.deviations for one in dependences])
-
-
-def _at_every_factor(study: Study, scaled: Sequence[Study], grid: FloatArray) -> list[Influence]:
-    """Compute A at every factor, in one job.
-
-    The scaled kernels of a variable stand on the same points, so that an engine evaluates the
-    distances once for all of them.
-    """
-    needed = study.needed
-    # The kernels of each factor by names of their own; the NUL keeps them apart from all others.
-    names = [{name: f"{name}\0at {step}" for name in study.names} for step in range(len(grid))]
-    fits: dict[str, FittedKernel] = {}
-    scales: dict[str, Scaled] = {}
-    wanted: list[Pair] = []
-    means: list[Pair] = []
-    for at, one, factor in zip(names, scaled, grid.tolist(), strict=True):
-        fits |= {own: one.fitted[name] for name, own in at.items()}
-        scales |= {own: Scaled(name, factor) for name, own in at.items()}
-        wanted += [(at[x], at[y]) for x, y in needed]
-        means += [(at[x], at[y]) for x, y in study.means_beside(needed)]
-    everything = replace(study, fits=fits, scales=scales).influence(wanted, means=means)
-    return [_those_at(everything, at, needed) for at in names]
-
-
-def _those_at(everything: Influence, at: Mapping[str, str], needed: tuple[Pair, ...]) -> Influence:
-    """Return what the A of all factors has of one of them, under the plain names."""
-    plain = {own: name for name, own in at.items()}
-    rows = [everything.row((at[x], at[y])) for x, y in needed]
-    moves, table = everything.bandwidth_psi, everything.blocks
-    return replace(
-        everything,
-        values=everything.values[rows],
-        pairs=needed,
-        names=tuple(at),
-        bandwidth_psi=None if moves is None else moves[rows],
-        means={
-            (plain[x], plain[y]): value
-            for (x, y), value in everything.means.items()
-            if x in plain and y in plain
-        },
-        kernels={name: everything.kernels[own] for name, own in at.items()},
-        blocks=table and table.renamed(plain),
-    )
 
 
 def _read_factors(factors: Any) -> FloatArray:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -44,13 +44,6 @@ LEAST_ROWS = 4
 FEWEST_OF_GROUP = 8
 
 
-class Scaled(NamedTuple):
-    """A variable's kernel with a multiple of its bandwidth."""
-
-    variable: str
-    factor: float = 1.0
-
-
 @dataclass(frozen=True, eq=False)
 class FrozenKernels:
     """Kernels with everything fixed that data decide, ready for any block of rows.
@@ -63,15 +56,15 @@ class FrozenKernels:
         Of every variable.
     exponents : mapping of str to int
         The powers of two that variables are divided by.
-    scales : sequence of Scaled
-        The numbered kernels.
+    factor : float
+        By what their bandwidths are multiplied.
     missing : {"raise", "drop"}
     """
 
     columns: Mapping[str, Sequence[str]]
     kernels: Mapping[str, Kernel]
     exponents: Mapping[str, int]
-    scales: Sequence[Scaled]
+    factor: float
     missing: str
 
     def __call__(self, frame: pl.DataFrame) -> Block | None:
@@ -79,10 +72,8 @@ class FrozenKernels:
         variables, complete = _variables_in(frame, self.columns, self.missing)
         if len(complete) < LEAST_ROWS:
             return None
-        fits = {name: self._fit(name, variable) for name, variable in variables.items()}
-        kernels = [
-            fits[name] if factor == 1 else fits[name].scaled(factor) for name, factor in self.scales
-        ]
+        fits = [self._fit(name, variable) for name, variable in variables.items()]
+        kernels = [one if self.factor == 1 else one.scaled(self.factor) for one in fits]
         units = frame[UNIT].to_numpy()[complete] if UNIT in frame.columns else None
         return Block(kernels, np.arange(len(complete)), units)
 
@@ -198,16 +189,14 @@ class StoredRows:
 
     def frozen(self, study: Study, names: Iterable[str] | None = None) -> FrozenKernels:
         """Freeze kernels as the rows of a study decide, all or those of some names."""
-        scales = study.scales or {name: Scaled(name) for name in study.kernels}
-        chosen = [scales[name] for name in (scales if names is None else names)]
         is_free = study.measure in NORMALISED
         kernels, exponents = {}, {}
-        for name in dict.fromkeys(one.variable for one in chosen):
+        for name in study.kernels if names is None else names:
             variable = study.dataset.variables[name]
             kernels[name] = study.kernels[name].frozen(variable)
             exponents[name] = _exponent(kernels[name], variable) if is_free else 0
         columns = {name: self.columns[name] for name in kernels}
-        return FrozenKernels(columns, kernels, exponents, chosen, study.options["missing"])
+        return FrozenKernels(columns, kernels, exponents, study.factor, study.options["missing"])
 
     def influence(self, study: Study, pairs: Sequence[Pair], means: Sequence[Pair]) -> Influence:
         """Compute the HSICs of all blocks.
@@ -217,13 +206,12 @@ class StoredRows:
         study : Study
             Of the rows in memory, which decide the parameters of the kernels.
         pairs, means : sequence of Pair
-            Of names of variables or, if the study has `scales`, of names among these.
         """
         names, _, places, totals, _ = numbered(study.fitted, pairs, means)
         kernels, every = self.frozen(study, names), [*places, *totals]
         starts = [blocks.start for blocks in self.groups.values()] or [0]
         row = partial(_row, places=every, n_units=self.n_units, starts=starts)
-        key = (tuple(kernels.scales), tuple(every))
+        key = (study.factor, tuple(names), tuple(every))
         if key not in self.found:
             self.found[key] = self.over_blocks(kernels, row)
         table = self._table(self.found[key], [(names[x], names[y]) for x, y in every], kernels)
@@ -305,8 +293,8 @@ def _described(
     own = study.dataset.variables
     fits = {name: kernel.fit(own[name]) for name, kernel in kernels.kernels.items()}
     found = {}
-    for name, (variable, factor) in zip(names, kernels.scales, strict=True):
-        found[name] = fits[variable].scaled(factor).describe()
+    for name in names:
+        found[name] = fits[name].scaled(kernels.factor).describe()
         if "rule" in found[name]:
             found[name]["rule"] = study.fitted[name].describe()["rule"]
     return found

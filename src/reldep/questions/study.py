@@ -27,7 +27,7 @@ from reldep.questions.ask import DEFAULTS, complete, name_variables
 from reldep.questions.clustered import dependent_estimates
 from reldep.questions.covariates import covariates_beside, hold_fixed
 from reldep.questions.options import check_lag, generator
-from reldep.questions.stored import Scaled, StoredRows
+from reldep.questions.stored import StoredRows
 from reldep.results.answer import Provenance
 from reldep.results.strength import Estimated
 from reldep.stats.estimates import Estimates, estimate_dependences
@@ -58,15 +58,15 @@ class Study(Data):
         How covariates were held fixed.
     before : Study, optional
         The data as they were read, if covariates are held fixed.
-    scales : mapping of str to Scaled, optional
-        What the names of `fits` stand for, where they are not those of variables.
+    factor : float
+        By what all bandwidths are multiplied.
     """
 
     options: Mapping[str, Any]
     fits: Mapping[str, FittedKernel] | None = None
     regression: Regression | None = None
     before: Study | None = None
-    scales: Mapping[str, Scaled] | None = None
+    factor: float = 1.0
 
     @property
     def names(self) -> list[str]:
@@ -184,6 +184,20 @@ class Study(Data):
             )
         return found
 
+    def provenance(self, n: int, **known: Any) -> Provenance:
+        """Return where an answer about n rows comes from; `known` are further attributes."""
+        dataset, stored = self.dataset, self.stored
+        own = {
+            "measure": self.measure,
+            "variance": self.options["variance"],
+            "rows": dataset.rows if stored is None else Rows.of(n),
+            "n_dropped": dataset.n_dropped if stored is None else stored.n_rows - n,
+            "library": dataset.library,
+            "conditioning": self.conditioning,
+            "notes": dataset.notes,
+        }
+        return Provenance(**own, **known)
+
     def plan(self) -> Plan:
         """Return how A would be computed, without computing it."""
         needed = pairs_needed(self.pairs, self.measure)
@@ -194,6 +208,11 @@ class Study(Data):
             self.options["engine"],
             dependence=self.units_of_blocks,
         )
+
+    def scaled(self, factor: float) -> Study:
+        """Multiply all bandwidths."""
+        fits = {name: kernel.scaled(factor) for name, kernel in self.fitted.items()}
+        return replace(self, fits=fits, factor=factor)
 
     def part(self, rows: IntArray, names: Mapping[str, str] | None = None) -> Study:
         """Keep some rows and variables, under new names; the kernels are fitted again."""
@@ -227,23 +246,13 @@ class Computed(Tested):
     @cached_property
     def provenance(self) -> Provenance:
         """Where the dependences come from."""
-        dataset, influence = self.data.dataset, self.influence
-        table, stored = influence.blocks, self.data.stored
-        n_dropped = dataset.n_dropped
-        if stored is not None:
-            n_dropped = stored.n_rows - influence.n_observations
-        return Provenance(
-            measure=self.data.measure,
-            variance=self.data.options["variance"],
-            kernels=influence.kernels,
-            engine=influence.engine,
-            rows=dataset.rows if stored is None else Rows.of(influence.n_observations),
+        found, table = self.influence, self.influence.blocks
+        return self.data.provenance(
+            kernels=found.kernels,
+            engine=found.engine,
+            n=found.n_observations,
             dependence=self.found.rows,
-            n_dropped=n_dropped,
-            library=dataset.library,
-            conditioning=influence.conditioning,
-            notes=dataset.notes,
-            remarks=influence.notes if table is None else (table.note(self.found.loss()),),
+            remarks=found.notes if table is None else (table.note(self.found.loss()),),
         )
 
     @cached_property
