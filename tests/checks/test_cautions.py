@@ -43,12 +43,6 @@ def test_nutrimouse_gives_justified_cautions_only():
     assert kinds(result) == set()
 
 
-def test_an_ordinal_variable_is_no_reason_for_a_caution():
-    x, y, _ = linear()
-    answer = reldep.compare(x, np.round(y).clip(-2, 2), np.digitize(x, [-0.5, 0.5]))
-    assert answer.warnings == ()
-
-
 def test_plain_numbers_are_not_screened():
     x = np.repeat([1.0, 2.0, 3.0], 20)
     with warnings.catch_warnings():

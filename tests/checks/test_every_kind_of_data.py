@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import reldep
@@ -84,12 +83,3 @@ def test_a_target_with_the_values_of_the_source_is_refused(kind):
         return
     with pytest.raises(ValueError, match=r"'v1' (is|contains)"):
         reldep.compare(*made.values(), names=tuple(made), kernel=kernels)
-
-
-@pytest.mark.parametrize("target", ["numbers", "labels", "texts", "strings"])
-@pytest.mark.parametrize("source", ["numbers", "labels", "texts", "strings"])
-def test_columns_of_a_file_are_compared(source, target, tmp_path):
-    made, kernels = drawn(source, target, target)
-    pd.DataFrame(made).to_csv(tmp_path / "rows.csv", index=False)
-    found = reldep.compare(*made, kernel=kernels, data=tmp_path / "rows.csv")
-    assert found.pvalue == reldep.compare(*made.values(), kernel=tuple(kernels.values())).pvalue

@@ -1,4 +1,4 @@
-"""Rows that depend on each other: clusters and time."""
+"""Few rows, clusters, series and repeated measures: right answers or a refusal by name."""
 
 import numpy as np
 import pytest
@@ -112,3 +112,145 @@ def test_crossed_clusters_have_the_variance_of_both_without_that_of_their_cells(
     singles = [reldep.contrast(A, weights, measure="hsic", clusters=one) for one in CROSSED]
     # Never below that of one clustering, but for the scales of a single one.
     assert result.standard_error > 0.9 * max(one.standard_error for one in singles)
+
+
+def three(m, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=m)
+    return x, x + 0.6 * rng.normal(size=m), x + 1.2 * rng.normal(size=m)
+
+
+# ------------------------------------------------------------------------------- too few rows
+
+
+# ------------------------------------------------------------------- clusters of one row each
+
+
+QUESTIONS = {
+    "compare": lambda x, y, z, **o: reldep.compare(x, y, z, **o),
+    "dependence": lambda x, y, z, **o: reldep.dependence(x, y, **o),
+    "contrast": lambda x, y, z, **o: reldep.contrast(
+        {"x": x, "y": y, "z": z}, {("x", "y"): 2, ("x", "z"): -1}, **o
+    ),
+}
+
+
+@pytest.mark.parametrize("measure", ["cka", "hsic", "dcor"])
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("m", [8, 40])
+def test_clusters_of_one_row_are_rows(question, measure, m):
+    ask, data = QUESTIONS[question], three(m)
+    plain = ask(*data, measure=measure)
+    clustered = ask(*data, measure=measure, clusters=np.arange(m)[::-1])
+    for number in ("estimate", "standard_error", "statistic", "pvalue", "df"):
+        assert getattr(clustered, number) == getattr(plain, number)
+    assert clustered.confidence_interval() == plain.confidence_interval()
+
+
+def test_a_clustering_of_single_rows_changes_nothing_about_another():
+    data, groups = three(60), np.repeat(np.arange(12), 5)
+    one = reldep.compare(*data, clusters=groups)
+    both = reldep.compare(*data, clusters=(groups, np.arange(60)))
+    assert (both.standard_error, both.df) == (one.standard_error, one.df)
+
+
+def test_one_pair_of_rows_in_a_cluster_hardly_matters():
+    data, groups = three(60), np.arange(60)
+    groups[1] = 0
+    plain, paired = reldep.compare(*data), reldep.compare(*data, clusters=groups)
+    assert paired.standard_error == pytest.approx(plain.standard_error, rel=0.1)
+    assert paired.estimate == pytest.approx(plain.estimate, abs=0.3 * plain.standard_error)
+
+
+# ------------------------------------------------------------------------------- time in blocks
+
+
+def test_blocks_are_at_least_three_times_the_lag_and_one():
+    result = reldep.compare(*three(100), max_lag=4)
+    assert result.provenance.dependence.n_blocks == 6
+
+
+# ------------------------------------------------------------------------- repeated measures
+
+
+def design(kind, G, n, rng, effect=0.0):
+    """Return x, y and subjects: x of a complete design, constant in subjects, or mixed.
+
+    Errors of y have a part of the subject and a part that is correlated in time.
+    """
+    x = {
+        "complete": lambda: np.tile(np.arange(n, dtype=float), (G, 1)),
+        "constant": lambda: np.repeat(rng.normal(size=(G, 1)), n, axis=1),
+        "mixed": lambda: rng.normal(size=(G, 1)) + rng.normal(size=(G, n)),
+        "nearly complete": lambda: np.arange(n) + 0.1 * rng.normal(size=(G, n)),
+    }[kind]()
+    errors = rng.normal(size=(G, n))
+    for day in range(1, n):
+        errors[:, day] = 0.8 * errors[:, day - 1] + 0.6 * errors[:, day]
+    y = effect * (x - x.mean()) / x.std() + rng.normal(size=(G, 1)) + errors
+    return x.ravel(), y.ravel(), np.repeat(np.arange(G), n)
+
+
+@pytest.mark.parametrize("kind", ["complete", "nearly complete", "mixed", "constant"])
+@pytest.mark.parametrize("missing_rows", [0, 1])
+def test_a_perfect_dependence_is_found_in_repeated_measures(kind, missing_rows):
+    rng = np.random.default_rng(0)
+    x, _, subject = design(kind, 40, 6, rng)
+    y = x + 0.05 * rng.normal(size=240)
+    kept = slice(missing_rows, None)
+    result = reldep.dependence(x[kept], y[kept], clusters=subject[kept])
+    assert result.pvalue <= 0.001
+
+
+def test_a_complete_design_without_one_row_has_about_the_same_answer():
+    rng = np.random.default_rng(1)
+    x, y, subject = design("complete", 40, 6, rng, effect=0.3)
+    whole = reldep.dependence(x, y, clusters=subject)
+    without = reldep.dependence(x[1:], y[1:], clusters=subject[1:])
+    assert np.log10(whole.pvalue) == pytest.approx(np.log10(without.pvalue), rel=0.2)
+
+
+@pytest.mark.parametrize("swap", [False, True])
+def test_values_of_clusters_are_permuted_also_where_sizes_differ(swap):
+    rng = np.random.default_rng(3)
+    subject = np.repeat(np.arange(12), 3 + np.arange(12) % 4)
+    x = rng.normal(size=12)[subject]
+    y = x + 0.3 * rng.normal(size=len(x))
+    pair = (y, x) if swap else (x, y)
+    result = reldep.dependence(*pair, clusters=subject)
+    assert result.facts["test"] == "permutations of whole clusters"
+    assert result.pvalue == 1 / 1000
+    few = {"test": "permutation", "n_permutations": 19}
+    assert reldep.dependence(*pair, clusters=subject, **few).pvalue == 1 / 20
+
+
+@pytest.mark.parametrize("kind", ["complete", "nearly complete", "mixed", "constant"])
+def test_independence_keeps_its_level_in_repeated_measures(kind):
+    draws, rejected, found = 120, 0, 0
+    for draw in range(draws):
+        rng = np.random.default_rng([4, draw])
+        x, y, subject = design(kind, 20, 5, rng)
+        rejected += reldep.dependence(x, y, clusters=subject).pvalue <= 0.05
+        if draw < 30:
+            x, y, subject = design(kind, 20, 5, rng, effect=1.5)
+            found += reldep.dependence(x, y, clusters=subject).pvalue <= 0.05
+    # Three binomial errors above 5%.
+    assert rejected / draws <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / draws)
+    assert found >= 20
+
+
+# ------------------------------------------------------------------------ degrees of freedom
+
+
+@pytest.mark.parametrize("m", [6, 12, 40, 231])
+@pytest.mark.parametrize("measure", ["cka", "hsic"])
+def test_degrees_of_freedom_are_at_most_the_rows_less_one(m, measure):
+    rng = np.random.default_rng(m)
+    x = np.sign(rng.normal(size=m))
+    y, z = np.where(rng.random((2, m)) < 0.9, x, -x)
+    for result in (
+        reldep.compare(*three(m), measure=measure),
+        reldep.contrast({"x": x, "y": y, "z": z}, {("x", "y"): 2, ("x", "z"): -1}, measure=measure),
+        reldep.dependence(x, y, measure=measure),
+    ):
+        assert 0 < result.df <= m - 1

@@ -119,13 +119,6 @@ def test_groups_stand_in_the_order_of_their_labels(xy):
     assert reldep.groups(*xy, pd.to_datetime(days), **FEW).groups == ("2023-05-01", "2024-02-01")
 
 
-def test_missing_values_follow_the_policy(xy):
-    x, y = xy
-    gaps = np.where(np.arange(80) < 3, np.nan, x)
-    answer = reldep.groups(gaps, y, HALF, missing="drop", **FEW)
-    assert answer.to_frame()["n"].to_list() == [37, 40]
-
-
 def test_groups_written_in_two_ways_and_rows_without_a_group_are_said():
     rng = np.random.default_rng(0)
     x = rng.normal(size=90)
@@ -137,11 +130,3 @@ def test_groups_written_in_two_ways_and_rows_without_a_group_are_said():
     assert "('m', 'M ')" in said
     assert answer.provenance.n_dropped == 3
     assert answer.n_observations == 87
-
-
-def test_a_code_for_missing_labels_leaves_their_rows_out(rng):
-    x, y = rng.normal(size=(2, 90))
-    table = reldep.read({"x": x, "y": y, "by": ["a", "b", "?"] * 30}, na="?")
-    answer = reldep.groups("x", "y", "by", data=table, missing="drop", **FEW)
-    assert answer.groups == ("a", "b")
-    assert "'?'" not in said_of(answer)

@@ -1,6 +1,8 @@
-"""Columns that are odd but legal, in every question: read as they are meant, or named."""
+"""Labels and columns of odd kinds, and a label that two rows have."""
 
 from __future__ import annotations
+
+import json
 
 import numpy as np
 import pandas as pd
@@ -9,8 +11,9 @@ import pyarrow as pa
 import pytest
 
 import reldep
+from calls import called
 from cautioned import cautioned
-from reldep.exceptions import CopyWarning, MissingCodesWarning
+from reldep.exceptions import MissingCodesWarning
 
 FEW = {"n_simulations": 400}
 SUBJECT = np.repeat(np.arange(10), 4)
@@ -56,28 +59,6 @@ def test_codes_among_labels_of_rows_may_mean_missing(rng, argument, labels):
     assert not any(isinstance(one, MissingCodesWarning) for one in plain.warnings)
 
 
-COPIES = {
-    "dependence": lambda x, y, _: reldep.dependence(x, y, names=("x", "y")),
-    "matrix": lambda x, y, z: reldep.matrix({"x": x, "y": y, "z": z}, **FEW),
-    "groups": lambda x, y, _: reldep.groups(x, y, np.tile(["a", "b"], 30), **FEW),
-    "contrast": lambda x, y, z: reldep.contrast(
-        {"x": x, "y": y, "z": z}, {("x", "y"): 1, ("x", "z"): -1}
-    ),
-}
-
-
-@pytest.mark.parametrize("question", COPIES)
-def test_related_by_construction_is_said_in_every_question(question, rng):
-    x, z = rng.normal(size=(2, 60)) ** 2
-    block = pd.DataFrame({"x": x, "w": rng.normal(size=60)})
-    with cautioned(CopyWarning, "'x' and 'y' both contain 'x'"):
-        COPIES[question](pd.Series(x, name="x"), block, z)
-    with cautioned(CopyWarning, "One variable in two units or words, by its values: 'x' and 'y'"):
-        COPIES[question](x, np.argsort(np.argsort(-x)), z)
-    apart = COPIES[question](z, block, rng.normal(size=60))
-    assert not [one for one in apart.warnings if isinstance(one, CopyWarning)]
-
-
 def test_names_are_words(xyz):
     lines = reldep.rank(xyz[0], {"a\nb": xyz[1], "z": xyz[2]}, **FEW)
     assert lines.targets == ("a b", "z")
@@ -90,3 +71,53 @@ def test_clusters_beside_data_are_named_too(xyz, rng):
     crossed = reldep.compare("x", "y", "z", data=frame, clusters=("mouse", "day"))
     expected = reldep.compare(*xyz, clusters=(SUBJECT, np.tile(np.arange(4), 10)))
     assert crossed.pvalue == expected.pvalue
+
+
+M = 20
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=M)
+Y = X + RNG.normal(size=M)
+RARE = np.array(["a"] * (M - 2) + ["b"] * 2)
+FREE = RNG.normal(size=(2, M))
+COLUMNS = {"y": Y, "rare": RARE, "free": FREE[0]}
+
+
+QUESTIONS = """
+compare(X, Y, RARE, measure=measure)
+compare(RARE, Y, X, alternative='greater', measure=measure)
+dependence(X, RARE, measure=measure)
+contrast({'x': X, **COLUMNS}, {('x', 'rare'): 1, ('y', 'x'): 2}, measure=measure)
+rank(X, COLUMNS, measure=measure)
+matrix({'x': X, **COLUMNS}, measure=measure)
+scan(COLUMNS, *FREE[::-1] + X, measure=measure)
+scan(X, COLUMNS, measure=measure)
+"""
+
+
+@pytest.mark.parametrize("measure", ["cka", "dcor"])
+@pytest.mark.parametrize("question", QUESTIONS.strip().splitlines())
+def test_every_question_answers_and_every_page_shows_it(question, measure):
+    answer = called(question, {**globals(), "measure": measure})
+    assert "inf" in answer.summary()
+    assert "nan" not in answer.summary().lower()
+    table = json.loads(answer.to_json())["table"]
+    errors = [row.get("standard_error") for row in table]
+    assert None in errors or answer.standard_error == np.inf
+    answer.to_html()
+
+
+def test_what_needs_no_error_is_given_and_the_rest_is_said():
+    rare = reldep.dependence(X, RARE)
+    assert rare.estimate == pytest.approx(reldep.cka(X, RARE))
+    expected = np.sqrt(M * rare.estimate + 1)
+    from scipy.stats import norm
+
+    assert rare.pvalue == pytest.approx(2 * norm.sf(expected))
+    assert rare.confidence_interval() == (0, 1)
+    assert any("'y' would not vary without one of the rows" in str(w) for w in rare.warnings)
+    ranking = reldep.rank(X, COLUMNS)
+    others = reldep.rank(X, {"y": Y, "free": FREE[0]})
+    kept = ranking.pairwise().to_numpy()[1]
+    assert kept[0] == "y"
+    assert kept[2] == pytest.approx(others.pairwise().to_numpy()[0][2])
+    assert "rare" in ranking.best

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import reldep
-from reldep.engine import Dense
 from reldep.kernels import Gaussian, Laplace, Linear
 
 
@@ -108,18 +107,6 @@ def test_a_difference_at_a_fine_scale_alone_is_shown_at_some_scale_only():
     assert "this is not shown for every one of them (p =" in curve.sentence()
 
 
-def test_the_whole_grid_is_one_job():
-    calls = []
-
-    class Counting(Dense):
-        def products(self, kernels, *args, **options):
-            calls.append(len(kernels))
-            return super().products(kernels, *args, **options)
-
-    reldep.sensitivity(*simple(), factors=[0.5, 1, 2, 4], engine=Counting())
-    assert len(calls) == 1
-
-
 def test_the_default_grid_runs_from_an_eighth_to_eight_and_keeps_its_sign():
     curve = reldep.sensitivity(*simple(), names=["x", "y", "z"])
     assert (len(curve.factors), curve.factors[0], curve.factors[-1]) == (13, 0.125, 8.0)
@@ -142,21 +129,13 @@ def test_a_change_of_sign_within_chance_is_no_flip():
     assert curve.warnings == ()
 
 
-def test_variables_without_a_bandwidth_stay_as_they_are():
+def test_products_are_scaled_in_their_factors_and_other_kernels_stay_as_they_are():
     x, y, z = simple()
-    labels = np.where(z > 0, "a", "b")
-    curve = reldep.sensitivity(x, y, labels, factors=[1, 2])
-    direct = reldep.compare(
-        x, y, labels, kernel=(Laplace("mean", factor=2), Laplace("mean", factor=2), "delta")
-    )
-    assert curve.across.tests[1].statistic == pytest.approx(direct.statistic)
+    labels, table = np.where(z > 0, "a", "b"), np.column_stack([y, z])
 
+    def kernels(factor):
+        return Laplace("mean", factor=factor), Gaussian(factor=factor) * Linear(), "delta"
 
-def test_products_are_scaled_in_their_factors():
-    x, y, z = simple()
-    table = np.column_stack([y, z])
-    product = Gaussian() * Linear()
-    curve = reldep.sensitivity(x, table, z, kernel=("gaussian", product, "linear"), factors=[1, 2])
-    scaled = Gaussian(factor=2) * Linear()
-    direct = reldep.compare(x, table, z, kernel=(Gaussian(factor=2), scaled, "linear"))
+    curve = reldep.sensitivity(x, table, labels, kernel=kernels(1), factors=[1, 2])
+    direct = reldep.compare(x, table, labels, kernel=kernels(2))
     assert curve.across.tests[1].statistic == pytest.approx(direct.statistic)
