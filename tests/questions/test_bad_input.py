@@ -154,7 +154,7 @@ rank(Z, T, adjust='stepdown') -> `adjust='stepdown'` is not known (did you mean 
 rank(Z, T, confidence_level=95) -> `confidence_level=95`; pass a number strictly between
 rank(Z, T, n_simulations=100) -> `n_simulations=100`; pass a whole number, at least 400
 rank(Z, T).confidence_interval(0.99999) -> needs more than 10000 draws … `n_simulations=100001`
-rank('t0', 't1,one,none,two,t2', data=UNUSABLE) -> any value: 'none'; constant: 'one', 'two'
+rank('t0', 't1,one,none,two,t2', data=UNUSABLE) -> none has missing values: 40 NaN
 rank('t0', 't1,t2,c,d', data=UNUSABLE) -> c has missing values: 1 NaN … ; so have 'd'
 rank(Z, A) -> TypeError: next to an Influence pass its name
 rank('x', A, names=['a']) -> leave `names` out
@@ -218,7 +218,6 @@ make_two_stimuli(9, noise=-1) -> `noise=-1` … at least 0
 make_two_stimuli(9, visual_weight=np.nan) -> `visual_weight=nan`; pass a finite number
 make_two_stimuli(9, audio_weight='much') -> TypeError: `audio_weight='much'`; pass a finite number
 make_two_stimuli(9, autocorrelation=1) -> strictly between -1 and 1
-plotting.power([10], {}) -> `curves` is empty
 plotting.region([0.5, 0.5], [1.0, 1.0], (0, 1)) -> `covariance`
 plotting.volcano([1.0, 2.0], [0.0]) -> pass one per effect
 plotting.volcano([], []) -> `effects` is empty

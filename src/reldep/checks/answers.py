@@ -26,7 +26,7 @@ from reldep.exceptions import (
 )
 from reldep.stats.estimates import estimate_dependences
 from reldep.stats.pairwise import Test
-from reldep.stats.units import largest_shares
+from reldep.stats.series import largest_shares
 from reldep.words import counted, listed, number, percent, pvalue_text
 
 # Share of the standard deviation that a regression may leave of a formula whose values are

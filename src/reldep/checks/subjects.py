@@ -29,7 +29,7 @@ from reldep.engine.influence import Influence
 from reldep.files.table import Table
 from reldep.kernels.base import FittedKernel, FittedSelection, Kernel
 from reldep.kernels.custom import Precomputed
-from reldep.kernels.radial import Scale
+from reldep.kernels.scale import Scale
 from reldep.stats.estimates import Estimates
 from reldep.stats.pairwise import Test
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -123,17 +123,6 @@ class BlockTable:
         """Twice the mean square of 1/(pairs of rows): what scales the second component."""
         n, w = self.sizes, self.weights
         return float(2.0 * (w**2 / (n * (n - 3.0))).sum())
-
-    def renamed(self, names: Mapping[str, str]) -> BlockTable:
-        """Return the pairs of some variables, under new names."""
-        kept = [i for i, (x, y) in enumerate(self.pairs) if x in names and y in names]
-        return replace(
-            self,
-            hsics=self.hsics[:, kept],
-            pairs=tuple((names[x], names[y]) for x, y in (self.pairs[i] for i in kept)),
-            unit_hsics=None if self.unit_hsics is None else self.unit_hsics[:, kept],
-            splits=None if self.splits is None else self.splits[:, kept],
-        )
 
     def split_deviations(self) -> FloatArray | None:
         """Return `splits` in the scale of the averages over all blocks, one row per pair."""

@@ -15,7 +15,8 @@ from reldep.kernels.base import FittedKernel
 from reldep.stats.estimates import Estimates, estimates, row_influence
 from reldep.stats.independence import IndependenceTest, circular_test, cluster_independence, t_test
 from reldep.stats.pairwise import cells_of, crossed
-from reldep.stats.units import RowDependence, Units
+from reldep.stats.series import RowDependence
+from reldep.stats.units import Units
 
 if TYPE_CHECKING:
     from reldep.questions.study import Study

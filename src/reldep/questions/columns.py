@@ -16,8 +16,8 @@ import numpy as np
 from reldep.checks import Scanned, cautions_about
 from reldep.checks.variables import ColumnChecks, plain_columns
 from reldep.data.variables import BoolArray, IntArray, Labels, Numeric, Variable
+from reldep.engine.block_table import BlockTable
 from reldep.engine.blocks import FEWEST_ROWS as FEWEST_IN_A_BLOCK
-from reldep.engine.blocks import BlockTable
 from reldep.engine.scan import Batches, BlockBatches, deal_for_scan, make_batches
 from reldep.engine.threads import progress_bar
 from reldep.exceptions import InputError, InputTypeError, ReldepWarning

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import shlex
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any
@@ -17,6 +18,7 @@ from reldep.arguments import (
     check_names_known,
     python_code,
 )
+from reldep.description import Description
 from reldep.engine import Plan
 from reldep.exceptions import InputError
 from reldep.files.read import READING, read

@@ -19,8 +19,10 @@ from reldep.checks.subjects import Data
 from reldep.data.dataset import AlignedData, complete_variables
 from reldep.data.variables import FloatArray, IntArray, Labels, Numeric, Rows, Variable
 from reldep.engine import Influence, Pair
-from reldep.engine.blocks import SPLIT_BLOCKS, Block, BlockTable, Row, row_of
+from reldep.engine.block_table import Block, BlockTable, Row
+from reldep.engine.blocks import SPLIT_BLOCKS, row_of
 from reldep.engine.centred import Places, numbered
+from reldep.engine.fitted_columns import Ready
 from reldep.engine.influence import from_blocks
 from reldep.engine.scan import Batch, Batches, BlockBatches
 from reldep.exceptions import InputError, NoVariationError

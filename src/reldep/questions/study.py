@@ -32,14 +32,8 @@ from reldep.results.answer import Provenance
 from reldep.results.strength import Estimated
 from reldep.stats.estimates import Estimates, estimate_dependences
 from reldep.stats.pairwise import Test
-from reldep.stats.series import Memory
-from reldep.stats.units import (
-    FEW_OBSERVATIONS,
-    NORMALISED,
-    RowDependence,
-    pairs_beside,
-    pairs_needed,
-)
+from reldep.stats.series import Memory, RowDependence
+from reldep.stats.units import FEW_OBSERVATIONS, NORMALISED, pairs_beside, pairs_needed
 
 A = TypeVar("A", bound=Estimated)
 
