@@ -1,6 +1,7 @@
 """Conditions on rows: what they keep, what they refuse, and that they open nothing."""
 
 import builtins
+import operator as op
 import random
 import socket
 from datetime import date, datetime
@@ -164,19 +165,14 @@ def test_a_hostile_condition_is_refused_and_opens_nothing(where, monkeypatch):
     assert len(str(caught.value)) < 500
 
 
-OPERATORS = {
-    "=": lambda a, b: a == b,
-    "!=": lambda a, b: a != b,
-    "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b,
-    ">": lambda a, b: a > b,
-    ">=": lambda a, b: a >= b,
-}
+OPERATORS = {"=": op.eq, "!=": op.ne, "<": op.lt, "<=": op.le, ">": op.gt, ">=": op.ge}
 
 
 def drawn(rng, depth=0):
     """Draw a condition: its text, and a function of a row that returns True, False or None."""
-    kind = rng.choice(["compare", "in", "null", "chain"] if depth > 2 else ["and", "or", "not", ""])
+    kind = rng.choice(
+        ["compare", "in", "null", "chain"] if depth > 2 else ["and", "or", "not", "compare"]
+    )
     if kind in ("and", "or"):
         parts = [drawn(rng, depth + 1) for _ in range(rng.randint(2, 3))]
         text = f" {kind} ".join(f"({one})" for one, _ in parts)
@@ -194,24 +190,17 @@ def drawn(rng, depth=0):
         return f"not ({text})", lambda row: None if holds(row) is None else not holds(row)
     name = rng.choice(["x", "y", "w"])
     values = ["a", "b", "ab"] if name == "w" else [-1, 0, 1, 2.5]
-    if kind == "null":
-        has = rng.random() < 0.5
-        text = f"{name} is {'' if has else 'not '}null"
+    sign, value, members = rng.choice([*OPERATORS]), rng.choice(values), rng.sample(values, 2)
+    has = rng.random() < 0.5
+    text, holds = {
+        "null": (f"{name} is {'' if has else 'not '}null", None),
+        "in": (f"{name} in ({', '.join(map(repr, members))})", lambda x: x in members),
+        "chain": (f"0 <= {name} < 2", lambda x: 0 <= x < 2),
+        "compare": (f"{name} {sign} {value!r}", lambda x: OPERATORS[sign](x, value)),
+    }["compare" if (name, kind) == ("w", "chain") else kind]
+    if holds is None:
         return text, lambda row: (row[name] is None) == has
-    if kind == "in":
-        members = rng.sample(values, 2)
-        text = f"{name} in ({', '.join(map(repr, members))})"
-        return text, lambda row: None if row[name] is None else row[name] in members
-    if kind == "chain" and name != "w":
-        return (
-            f"0 <= {name} < 2",
-            lambda row: None if row[name] is None else 0 <= row[name] < 2,
-        )
-    sign, value = rng.choice([*OPERATORS]), rng.choice(values)
-    return (
-        f"{name} {sign} {value!r}",
-        lambda row: None if row[name] is None else OPERATORS[sign](row[name], value),
-    )
+    return text, lambda row: None if row[name] is None else holds(row[name])
 
 
 @pytest.mark.parametrize("library", ["polars", "pandas"])

@@ -125,15 +125,6 @@ def test_every_question_takes_a_table(mice):
         assert kernel in str(found)
 
 
-def test_lifetimes_are_named_by_their_columns(mice):
-    table = reldep.read(mice, survival="days,died=1")
-    assert "died" not in table.columns
-    answer = reldep.dependence("days", "C14", data=table)
-    alive = reldep.Survival(MICE["days"], MICE["died"])
-    plain = reldep.dependence(alive, np.array(MICE["C14"]))
-    assert answer.estimate == pytest.approx(plain.estimate, rel=1e-12)
-
-
 def test_an_answer_repeats_the_call(tmp_path):
     pl.DataFrame(MICE).write_csv(tmp_path / "mice.csv")
     table = reldep.read(tmp_path / "mice.csv", where="C14 > 0.5")

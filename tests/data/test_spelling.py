@@ -10,7 +10,6 @@ import pytest
 
 import reldep
 from reldep.data.dataset import read_dataset
-from reldep.data.numbers import Doubt, Evidence, Form, find_form
 from reldep.data.objects import read_variable
 
 M = 40
@@ -72,36 +71,6 @@ def test_doubtful_strings_are_no_labels_unless_the_user_says_so(values, message)
     told = reldep.compare(X, values, Z, kernel=("auto", "delta", "auto"), **raw)
     categorical = reldep.compare(X, pd.Series(values, dtype="category"), Z, **raw)
     assert told.estimate == categorical.estimate
-
-
-@pytest.mark.parametrize(
-    ("cells", "evidence", "expected"),
-    [
-        (["1,234"], Evidence("."), Form(".", ",")),
-        (["1,234"], Evidence(","), Form(",")),
-        (["1.234"], Evidence(","), Form(",", ".")),
-        (["1.234"], Evidence(), Form()),
-        (["1,234"], Evidence(has_commas_between_fields=True), Form(".", ",")),
-        (["1,234"], Evidence(others=frozenset(".")), Form(".", ",")),
-        (["1,234"], Evidence(others=frozenset(",")), Form(",")),
-        (["15.974", "-999", "0", "16"], Evidence(), Form()),
-        (["69,422", "7"], Evidence(others=frozenset(",")), Form(",")),
-        (["1.5", "12,801"], Evidence(), Form(".", ",")),
-        (["12,5", "1.234"], Evidence(","), Form(",", ".")),
-        (["12,5", "1.234"], Evidence(others=frozenset(",")), Form(",", ".")),
-        (["12,5", "1.234"], Evidence(), None),
-        (["1.5", "12,801"], Evidence(","), None),
-        (["1,234", "900"], Evidence(), Form(".", ",")),
-        # The evidence is on both sides, or there is none.
-        (["1,234"], Evidence(), None),
-        (["1,234", "900"], Evidence(others=frozenset(",")), None),
-        (["1.234"], Evidence(others=frozenset(",")), None),
-        (["303", "484", "1.162"], Evidence(), None),
-    ],
-)
-def test_what_the_cells_leave_open_is_settled_by_evidence_on_one_side(cells, evidence, expected):
-    found, _ = find_form(cells, evidence)
-    assert isinstance(found, Doubt) if expected is None else found == expected
 
 
 def test_words_for_missing_values_are_counted_by_row():

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 import reldep
 from reldep.data.selectors import quote_column
 from reldep.files.byte_sources import open_source
-from reldep.files.header import find_delimiter
 from reldep.files.read import completed
 from reldep.files.text import read_text
 from reldep.words import composed
@@ -134,22 +133,3 @@ def test_any_table_the_csv_module_writes_is_read_back(rows, delimiter, line_end,
     assert table.read(["note", "x;y", 'say "z"']).rows() == [
         (note, float(number), None if word == "NA" else word) for note, number, word in rows
     ]
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("a\n1\n2\n", ","),
-        ("a;b\n1,5;2\n", ";"),
-        ("a\tb\n-1,5e3\tx\n", "\t"),
-        ('a,b\n"x;y",1\n"p;q",2\n', ","),
-        ("a;b,c\n1;2\n3;4\n", ";"),
-        ("a,b\n1,2,3\n", ","),
-        ("a;b\nr1;1;2\nr2;3;4\n", ";"),
-        ("a;b;c\n1;2\n3;4;5\n6;7;8\n", ";"),
-        ("note; long\nabc\ndef\nghi\n", ","),
-        ("", ","),
-    ],
-)
-def test_the_delimiter_is_found(text, expected):
-    assert find_delimiter(text) == expected
