@@ -37,8 +37,8 @@ sys.path[:0] = [str(ROOT / name) for name in ("src", "tests", "benchmarks")]
 
 from simulation import markdown, publish  # noqa: E402
 
-import fuzzing  # noqa: E402
 import reldep  # noqa: E402
+import test_fuzz as fuzzing  # noqa: E402
 from reldep.app.choices import Choices  # noqa: E402
 from reldep.app.jobs import Worker  # noqa: E402
 from reldep.app.page import whole_page  # noqa: E402
@@ -135,8 +135,11 @@ def drawn_calls(made: Attempts) -> None:
 
         def call(data: Any, name: Any) -> None:
             call = data.draw(fuzzing.calls(name))
-            outcome = fuzzing.judge(call, data.draw)
-            made.note(outcome.word, outcome.problem, repr(call))
+            try:
+                word, problem = fuzzing.judge(call, data.draw), ""
+            except AssertionError as error:
+                word, problem = "broke", str(error)
+            made.note(word, problem, repr(call))
 
         seed(number)(drawn(given(data=st.data(), name=st.just(name))(call)))()
 

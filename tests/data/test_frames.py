@@ -123,12 +123,6 @@ def test_a_slice_and_a_count_that_share_labels_are_not_zipped():
         read_dataset({"x": pd.Series(X)[5:], "b": pd.Series(B)[:-5], "z": pd.Series(Z)[5:]})
 
 
-def test_a_sorted_series_beside_arrays_is_cautioned():
-    (caution,) = reldep.dependence(pd.Series(X).sort_values(), B).warnings
-    assert str(caution).startswith("'y' has no index and was matched by position")
-    assert reldep.dependence(pd.Series(X), B).warnings == ()
-
-
 def test_rows_of_a_missing_value_are_named_by_the_index():
     holed = SERIES.where(SERIES.index != "p7")
     with pytest.raises(ValueError, match="1 NaN in row p7"):

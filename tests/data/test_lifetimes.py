@@ -99,13 +99,6 @@ def test_lifetimes_of_pandas_are_matched_by_index():
         reldep.Survival(frame["days"], shuffled["died"])
 
 
-def test_few_events_are_cautioned_about():
-    frame, _ = patients()
-    event = np.arange(M) < 7
-    answer = reldep.dependence(reldep.Survival(frame["days"], event), frame["x"])
-    assert any("Only 7 events in 'x'" in str(one) for one in answer.warnings)
-
-
 def written(tmp_path, marks, name="died"):
     frame, event = patients()
     frame[name] = [marks[int(one)] for one in event]

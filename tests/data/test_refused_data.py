@@ -150,12 +150,9 @@ frame(SIZES, skip_rows=-1) -> `skip_rows=-1`; pass a whole number, at least 0
 frame(SIZES, dates='day') -> `dates='day'` is not known
 frame(SIZES, sheet=1.5) -> TypeError: `sheet=1.5`; pass a name or a number
 variable(None) -> TypeError: x is of type NoneType
-variable('abc') -> TypeError: x is the string 'abc'
-variable(3.0) -> TypeError: x is of type float
 variable({'a': [1]}) -> TypeError: x is of type dict
 variable(np.array(3.0)) -> TypeError: single value
 variable(iter([1, 2])) -> TypeError: is of type list_iterator; pass one observation per row
-variable([]) -> x has no observations
 variable(np.empty((0, 2))) -> x has no observations
 variable(pd.DataFrame({'a': pd.Series([], dtype='string')})) -> no observations
 variable(pd.Series([], dtype='boolean')) -> no observations
@@ -165,10 +162,8 @@ variable(np.empty((5, 0))) -> x has no columns
 variable(pd.DataFrame(index=range(5))) -> x has no columns
 variable(sp.csr_array((5, 0))) -> x has no columns
 variable([[], []]) -> x has no columns
-variable([None, None]) -> only missing values
 variable(pd.Series([pd.NA] * 3, dtype='string')) -> only missing values
 variable(np.array(['NaT'], dtype='M8[D]')) -> only missing values
-variable(np.array([1 + 2j, 3])) -> TypeError: dtype complex128
 variable(sp.csr_array(np.eye(3, dtype=complex))) -> TypeError: real numbers
 variable(pl.LazyFrame({'a': [1]})) -> TypeError: pass x.collect()
 variable(pl.DataFrame({'pair': [{'a': 1}] * 2})) -> TypeError: column 'pair' has type Struct
