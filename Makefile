@@ -68,7 +68,7 @@ reproduce: $(VENV)/.dev  ## the paper's figures and tables at full size; writes 
 calibration: $(VENV)/.bench  ## level, coverage and power by simulation; writes docs/calibration.md
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/calibration.py
 
-levels: $(VENV)/.dev  ## levels of a handful of tests next to the published ones: 20 seconds
+levels: $(VENV)/.dev  ## levels of a handful of tests next to the published ones: half a minute
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/calibration.py --levels
 
 check: test lint types imports  ## everything that must be green
