@@ -169,6 +169,12 @@ def test_with_a_constant_weight_a_group_has_its_log_rank_statistic():
     assert abs(signed[group].sum()) / np.sqrt(variance) == pytest.approx(z, rel=1e-6)
 
 
+def test_lifetimes_without_a_time_can_be_dropped():
+    x, time, event = lifetimes(40)
+    patients = Survival(np.where(np.arange(40) == 3, np.nan, time), event)
+    assert reldep.dependence(patients, x, missing="drop").n_observations == 39
+
+
 def test_every_pairwise_name_is_ours_or_scikit_learns():
     assert set(PAIRWISE_KERNEL_FUNCTIONS) == set(PAIRWISE_NAMES) | {"linear", "polynomial", "rbf"}
     assert not set(PAIRWISE_NAMES) & set(NAMED)

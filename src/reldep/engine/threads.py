@@ -170,7 +170,10 @@ class _Bar:
         if self._drawn is None:
             if time.monotonic() < self._due or done >= total:
                 return
-            progress = _rich_progress()
+            from rich.console import Console
+            from rich.progress import Progress
+
+            progress = Progress(console=Console(file=sys.stderr), transient=True)
             self._drawn = progress, progress.add_task(self._title, total=total)
             progress.start()
         progress, task = self._drawn
@@ -180,25 +183,3 @@ class _Bar:
         """Wipe the bar away and give the terminal its cursor back."""
         if self._drawn is not None:
             self._drawn[0].stop()
-
-
-def _rich_progress() -> Progress:
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TaskProgressColumn,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TaskProgressColumn(),
-        TimeRemainingColumn(),
-        console=Console(file=sys.stderr),
-        transient=True,
-    )

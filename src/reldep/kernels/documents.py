@@ -42,41 +42,14 @@ if TYPE_CHECKING:
 
 # Languages that have a Snowball stemmer, by ISO 639-1 code. The newer ones (cs, eo, et, fa, pl)
 # are not in every version of snowballstemmer.
-STEMMERS = {
-    "ar": "arabic",
-    "ca": "catalan",
-    "cs": "czech",
-    "da": "danish",
-    "de": "german",
-    "el": "greek",
-    "en": "english",
-    "eo": "esperanto",
-    "es": "spanish",
-    "et": "estonian",
-    "eu": "basque",
-    "fa": "persian",
-    "fi": "finnish",
-    "fr": "french",
-    "ga": "irish",
-    "hi": "hindi",
-    "hu": "hungarian",
-    "hy": "armenian",
-    "id": "indonesian",
-    "it": "italian",
-    "lt": "lithuanian",
-    "ne": "nepali",
-    "nl": "dutch",
-    "no": "norwegian",
-    "pl": "polish",
-    "pt": "portuguese",
-    "ro": "romanian",
-    "ru": "russian",
-    "sr": "serbian",
-    "sv": "swedish",
-    "ta": "tamil",
-    "tr": "turkish",
-    "yi": "yiddish",
-}
+_LANGUAGES = """
+    ar arabic, ca catalan, cs czech, da danish, de german, el greek, en english, eo esperanto,
+    es spanish, et estonian, eu basque, fa persian, fi finnish, fr french, ga irish, hi hindi,
+    hu hungarian, hy armenian, id indonesian, it italian, lt lithuanian, ne nepali, nl dutch,
+    no norwegian, pl polish, pt portuguese, ro romanian, ru russian, sr serbian, sv swedish,
+    ta tamil, tr turkish, yi yiddish
+"""
+STEMMERS = {pair.split()[0]: pair.split()[1] for pair in _LANGUAGES.split(",")}
 
 # Stems in a larger share of the documents are stop words: a convention that needs no list and is
 # the same for all languages; 15 other ways are counted in docs/reproduction/languages.md.

@@ -311,13 +311,10 @@ def median_edit_distance(strings: Sequence[str], rows_at_a_time: int = 1_000) ->
     """
     counts = np.zeros(max(map(len, strings)) + 1, dtype=np.int64)
     for start in range(0, len(strings), rows_at_a_time):
-        block = edit_distances(strings[start : start + rows_at_a_time], strings[start:])
-        among, later = block[:, : len(block)], block[:, len(block) :]
-        counts += np.bincount(later.ravel(), minlength=len(counts))
-        # Among these strings each pair occurs twice, and each string with itself.
-        twice = np.bincount(among.ravel(), minlength=len(counts))
-        twice[0] -= len(block)
-        counts += twice // 2
+        block = edit_distances(strings[start : start + rows_at_a_time], strings)
+        counts += np.bincount(block.ravel(), minlength=len(counts))
+    # Each pair occurs twice, which moves no median, and each string with itself.
+    counts[0] -= len(strings)
     median = _median_of_counts(counts)
     if median > 0:
         return Scale(median, "median")

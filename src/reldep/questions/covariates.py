@@ -24,7 +24,7 @@ from reldep.kernels.custom import FunctionKernel, Precomputed, ScikitKernel
 from reldep.kernels.explicit import Delta, Linear, Polynomial
 from reldep.kernels.mapped import MappedKernel
 from reldep.kernels.radial import Distance, RadialKernel
-from reldep.stats.independence import independence_pvalues_of
+from reldep.stats.independence import independence_log_pvalues
 from reldep.words import counted
 
 if TYPE_CHECKING:
@@ -334,7 +334,7 @@ class Rest:
         alike = np.exp(-distances / max(distances.mean(), ROUNDING))
         known = [*self.covariates, of_length_1(centre(alike))]
         values = np.array([np.vdot(own, one) for one in known])
-        least = independence_pvalues_of(values, len(self.rows)).min()
+        least = np.exp(independence_log_pvalues(values, len(self.rows)).min())
         return bool(least * len(known) * len(self.variables) < LEVEL)
 
     def unevenness(self, pairs: Iterable[Pair]) -> dict[Pair, float]:

@@ -116,13 +116,6 @@ def _statistics(
     return np.asarray(np.maximum(G + math.sqrt(2.0 * G) * correlations / error, 0.0))
 
 
-def independence_pvalues_of(
-    correlations: FloatArray, n: int, blocks: IntArray | None = None, share: float = 1.0
-) -> FloatArray:
-    """Return the p-values of :func:`independence_test` for many correlations."""
-    return np.asarray(np.exp(independence_log_pvalues(correlations, n, blocks, share)))
-
-
 def independence_power(correlation: float, deviation: float, n: float, alpha: float) -> float:
     """Return the probability that the chi-square test rejects with n observations.
 
@@ -315,10 +308,10 @@ def independence_pvalues(influence: Influence, pairs: Sequence[Pair], n: int) ->
         known.append((x, y))
         size = np.sqrt(energy) * influence.unevenness((x, y)) if energy > 0 else np.inf
         correlations.append(influence.hsic((x, y)) / size)
-    screened = independence_pvalues_of(
+    screened = independence_log_pvalues(
         np.array(correlations, dtype=np.float64), n, influence.block_sizes, influence.share
     )
-    found |= dict(zip(known, screened.tolist(), strict=True))
+    found |= dict(zip(known, np.exp(screened).tolist(), strict=True))
     return {pair: found[pair] for pair in pairs if pair in found}
 
 
