@@ -202,9 +202,9 @@ class Interface:
 
     def refuse(self, name: str) -> None:
         """Raise InputTypeError for an argument that the function does not have."""
-        known = "" if name in ELSEWHERE else nearest(name, self.arguments)
-        way_out = ELSEWHERE.get(name, "its help lists those that it has.")
-        raise InputTypeError(f"{self.name}() has no argument `{name}`{known}; {way_out}")
+        known = nearest(name, self.arguments)
+        words = f"{self.name}() has no argument `{name}`{known}"
+        raise InputTypeError(f"{words}; its help lists those that it has.")
 
     def complete(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the given arguments, and the defaults of the others."""
@@ -223,16 +223,6 @@ class Interface:
             elif text != python_code(self.arguments[name].default):
                 written.append(f"{name}={text}")
         return f"reldep.{self.name}({', '.join(written)})"
-
-
-# What to do in place of arguments that a reader may look for.
-ELSEWHERE = {
-    "where": "pass `data=reldep.read(data, where=...)`.",
-    "na": "pass `data=reldep.read(data, na=...)`.",
-    "ids": "pass `data=reldep.read(data, id=...)`, or data frames with an index.",
-    "id": "pass `data=reldep.read(data, id=...)`, or data frames with an index.",
-    "standardize": "pass `kernel='standardized'`.",
-}
 
 
 def public(function: F) -> F:
@@ -307,7 +297,9 @@ def check_level(argument: str, value: object) -> float:
     return float(value)
 
 
-def check_count(argument: str, value: object, *, at_least: int, at_most: int | None = None) -> None:
+def check_count(
+    argument: str, value: object, *, at_least: int = 1, at_most: int | None = None
+) -> None:
     """Raise an error for anything but a whole number from `at_least` to `at_most`."""
     way_out = f"pass a whole number, at least {at_least}."
     if at_most is not None:

@@ -106,8 +106,6 @@ compare('t0', ['t1', 'v'], 't2', data=T) -> no column 'v'
 compare('t0', 't1', 't2') -> TypeError: pass its file as `data`
 compare('t0', 't1', 't2', data=T, by='t1') -> TypeError: compare() has no argument `by`
 compare(X, Y) -> TypeError: compare(): missing a required argument: 'second'
-compare(X, Y, Z, where='x > 0') -> TypeError: has no argument `where`; pass `data=reldep.read(
-compare(X, Y, Z, standardize=True) -> TypeError: pass `kernel='standardized'`
 compare(X[:5], Y[:5], Z[:5], measure='hsic') -> too few … variance='fixed-kernel'
 compare(FRAME, Y, Z) -> 1 NaN in row 0 (columns age); 'job': 1 missing
 compare(X, Y, Z).confidence_interval(95) -> strictly between 0 and 1

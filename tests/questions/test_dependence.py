@@ -52,17 +52,6 @@ def test_a_variable_depends_on_its_copy_beyond_doubt(data, measure, variance):
     assert "x and y are related: " in found.summary()
 
 
-def test_the_independence_test_keeps_its_level():
-    draws = 600
-    rng = np.random.default_rng(5)
-    pvalues = np.array([reldep.dependence(*rng.normal(size=(2, 40))).pvalue for _ in range(draws)])
-    error = 3 * np.sqrt(0.05 * 0.95 / draws)
-    assert np.mean(pvalues < 0.05) < 0.05 + error
-    # Conservative, as the docstring says, but no more than a little: what it rejects at 5% is
-    # at least what an exact test would reject at 2.5%.
-    assert np.mean(pvalues < 0.05) > 0.025 - 3 * np.sqrt(0.025 * 0.975 / draws)
-
-
 def test_averages_of_groups_are_contrasts(data):
     x, y, z = data
     variables = {"x": x, "a": y, "b": y + 0.1, "c": z}

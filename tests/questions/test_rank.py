@@ -157,14 +157,6 @@ def test_every_column_of_a_frame_is_a_target(build):
     assert isinstance(ranking.to_frame(), pd.DataFrame)
 
 
-def test_columns_of_an_array_are_targets_with_names_of_their_own():
-    x, targets = made()
-    table = np.column_stack(list(targets.values()))
-    assert reldep.rank(x, table).targets == ("target 0", "target 1", "target 2")
-    named = reldep.rank(x, table, names=["s", "a", "b", "c"])
-    assert (named.source, named.targets) == ("s", ("a", "b", "c"))
-
-
 def test_kernels_are_given_for_source_and_targets_or_by_name():
     x, targets = made()
     pair = reldep.rank(x, targets, kernel=(Gaussian(2.0), Laplace(3.0)))

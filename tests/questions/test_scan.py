@@ -45,22 +45,6 @@ def test_every_row_is_that_of_compare(options):
             np.testing.assert_allclose(frame[name][i], getattr(one, name), rtol=1e-10)
 
 
-def test_targets_may_be_labels_and_blocks_and_sources_too():
-    sources, first, second = data(50, 24)
-    label = np.where(first > 0, "high", "low")
-    frame = pd.DataFrame(sources).add_prefix("g")
-    frame["kind"] = np.where(second > 0.2, "a", "b")
-    block = np.column_stack([second, second**2])
-    result = reldep.scan(frame, label, block)
-    table = result.to_frame()
-    assert isinstance(table, pd.DataFrame)
-    assert table["source"].tolist() == list(frame.columns)
-    for name in ("g3", "kind"):
-        one = reldep.compare(frame[name].to_numpy(), label, block)
-        row = table.loc[table["source"] == name].iloc[0]
-        np.testing.assert_allclose(row["pvalue"], one.pvalue, rtol=1e-10)
-
-
 @pytest.mark.parametrize("adjust", ["single-step", "holm"])
 def test_fdr_is_that_of_benjamini_and_hochberg_and_adjusted_pvalues_are_larger(adjust):
     frame = reldep.scan(*data(), adjust=adjust).to_frame()
@@ -145,14 +129,6 @@ def test_familywise_error_under_the_complete_null():
         false += bool((result.adjusted_pvalues <= 0.05).any())
     # Three standard errors of a share of .05 above it.
     assert false / n_draws <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / n_draws)
-
-
-def test_labels_renamed_are_copies_and_other_columns_without_ties_are_not():
-    sources, first, second = data()
-    label = np.where(first > 0, "high", "low")
-    renamed = {"plain": sources[:, 0], "other": np.where(first > 0, "a", "b")}
-    result = reldep.scan(renamed, label, second)
-    assert result.notes == (("other", "like first"),)
 
 
 def test_two_kernel_matrices_are_two_targets():

@@ -6,16 +6,16 @@ tuple of its subject below. A scan maps the checks of single variables over its 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from reldep.checks import answers, rows, variables
-from reldep.checks.subjects import Beside, Data, Scanned, Tested
+from reldep.checks.subjects import Beside, Cautions, Data, Scanned, Tested
 from reldep.exceptions import ReldepWarning
 
 __all__ = ["Beside", "Data", "Scanned", "Tested", "cautions_about"]
 
-_VALUE_CHECKS: tuple[Callable[[Data], Iterator[ReldepWarning]], ...] = (
+_VALUE_CHECKS: tuple[Callable[[Data], Cautions], ...] = (
     rows.alignment,
     variables.missing_codes,
     variables.kinds,
@@ -23,14 +23,14 @@ _VALUE_CHECKS: tuple[Callable[[Data], Iterator[ReldepWarning]], ...] = (
     variables.bandwidths,
 )
 
-_GROUP_CHECKS: tuple[Callable[[Mapping[str, Data]], Iterator[ReldepWarning]], ...] = (
+_GROUP_CHECKS: tuple[Callable[[Mapping[str, Data]], Cautions], ...] = (
     rows.few_rows_of_groups,
     variables.spreads_of_groups,
 )
 
 #: The checks of each subject: the data of a question, what is tested about them, one by one or in a
 #: scan, and the columns of a table that the question does not use.
-CHECKS: dict[type, tuple[Callable[[Any], Iterator[ReldepWarning]], ...]] = {
+CHECKS: dict[type, tuple[Callable[[Any], Cautions], ...]] = {
     Data: (
         *_VALUE_CHECKS,
         rows.repeated_rows,
@@ -55,7 +55,7 @@ CHECKS: dict[type, tuple[Callable[[Any], Iterator[ReldepWarning]], ...]] = {
 
 
 def cautions_about(
-    subject: Any, checks: Sequence[Callable[[Any], Iterator[ReldepWarning]]] | None = None
+    subject: Any, checks: Sequence[Callable[[Any], Cautions]] | None = None
 ) -> tuple[ReldepWarning, ...]:
     """Return the cautions of some checks of a subject, by default of all that it has."""
     if checks is None:

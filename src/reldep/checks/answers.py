@@ -13,17 +13,10 @@ from itertools import combinations
 
 import numpy as np
 
-from reldep.checks.subjects import LEVEL, MOST_ROWS, Data, Scanned, Tested
+from reldep import exceptions
+from reldep.checks.subjects import LEVEL, MOST_ROWS, Cautions, Data, Scanned, Tested
 from reldep.data.variables import FloatArray, Numeric
-from reldep.exceptions import (
-    CopyWarning,
-    CovariatesWarning,
-    FewUnitsWarning,
-    InfluentialWarning,
-    InputError,
-    MeasureWarning,
-    UnlikeTargetsWarning,
-)
+from reldep.exceptions import InputError
 from reldep.stats.estimates import estimate_dependences
 from reldep.stats.pairwise import Test
 from reldep.stats.series import largest_shares
@@ -78,7 +71,7 @@ def check_source_outside(data: Data) -> None:
             raise InputError(f"{words} {source!r} too; leave the column out of one of them.")
 
 
-def copied(data: Data) -> Iterator[CopyWarning]:
+def copied(data: Data) -> Cautions:
     """Check for copies among the variables of a question, and for a source made of targets."""
     owners: dict[tuple[str, int], list[str]] = {}
     for name, columns in data.columns.items():
@@ -89,10 +82,10 @@ def copied(data: Data) -> Iterator[CopyWarning]:
         yield from _named(data, [pair for pair in combinations(data.columns, 2) if pair in alike])
     if data.source is not None and data.source in data.columns:
         for formula in _formulas(data, data.source):
-            yield CopyWarning(f"{formula}, up to rounding; if so, leave it out.")
+            yield exceptions.CopyWarning(f"{formula}, up to rounding; if so, leave it out.")
 
 
-def near_copies(tested: Tested) -> Iterator[CopyWarning]:
+def near_copies(tested: Tested) -> Cautions:
     """Check for pairs that are nearly as dependent as a variable and its copy."""
     found, columns = tested.found, tested.data.columns
     if not found.is_bounded or not (found.values > NEARLY_COPIED).any():
@@ -105,13 +98,13 @@ def near_copies(tested: Tested) -> Iterator[CopyWarning]:
         if value > NEARLY_COPIED and not is_said:
             close.append(f"{x!r} and {y!r}")
     if close:
-        yield CopyWarning(
+        yield exceptions.CopyWarning(
             f"Nearly as dependent as copies of each other{tested.where}: {listed(close, 5)}; if "
             "one is computed or measured from the other, leave it out."
         )
 
 
-def _named(data: Data, alike: list[tuple[str, str]]) -> Iterator[CopyWarning]:
+def _named(data: Data, alike: list[tuple[str, str]]) -> Cautions:
     """Yield cautions about the pairs that the question compares, and all pairs of its targets."""
     asked, inside, copies = {frozenset(pair) for pair in data.pairs}, [], []
     for x, y in alike:
@@ -123,9 +116,9 @@ def _named(data: Data, alike: list[tuple[str, str]]) -> Iterator[CopyWarning]:
         else:
             copies.append(f"{x!r} and {y!r}")
     if inside:
-        yield CopyWarning(f"{listed(inside, 5)}; leave the column out of one of them.")
+        yield exceptions.CopyWarning(f"{listed(inside, 5)}; leave the column out of one of them.")
     if copies:
-        yield CopyWarning(
+        yield exceptions.CopyWarning(
             f"One variable in two units or words, by its values: {listed(copies, 5)}; if one is "
             "computed from the other, leave it out."
         )
@@ -197,7 +190,7 @@ def _is_formula(left: float, table: FloatArray, allowed: float) -> bool:
     return left <= allowed and len(np.unique(table, axis=0)) >= enough
 
 
-def influential(tested: Tested | Scanned) -> Iterator[InfluentialWarning]:
+def influential(tested: Tested | Scanned) -> Cautions:
     """Check whether one row makes up much of the variance of what is tested, or claimed."""
     rows, where = tested.data.rows, tested.where
     if tested.psi is None:
@@ -215,7 +208,7 @@ def influential(tested: Tested | Scanned) -> Iterator[InfluentialWarning]:
             test = tested.without(np.array([row])) if tested.is_difference else None
             if test is not None:
                 words += f"; without it {pvalue_text(test.pvalue('two-sided'))}, two-sided"
-            yield InfluentialWarning(f"{words}. Look at it.")
+            yield exceptions.InfluentialWarning(f"{words}. Look at it.")
         return
     else:
         found = tested.found
@@ -226,7 +219,7 @@ def influential(tested: Tested | Scanned) -> Iterator[InfluentialWarning]:
             if not is_copy[i]
         ]
     if heavy:
-        yield InfluentialWarning(
+        yield exceptions.InfluentialWarning(
             f"One row carries much of the variance{where}: {listed(heavy, 5)}; look at it, and at "
             "the answer without it."
         )
@@ -239,19 +232,19 @@ def heavy_rows(psi: FloatArray) -> list[tuple[int, int, str]]:
     return [(i, int(top[i]), percent(round(float(share[i]), 2))) for i in heavy.tolist()]
 
 
-def no_error(tested: Tested) -> Iterator[FewUnitsWarning]:
+def no_error(tested: Tested) -> Cautions:
     """Check whether a variable does not vary without one unit, so that there is no error."""
     found, units = tested.found, tested.found.units
     names = [units.names[variable] for variable in found.fragile]
     if names:
-        yield FewUnitsWarning(
+        yield exceptions.FewUnitsWarning(
             f"{listed(list(map(repr, names)), 5)} would not vary without one of the "
             f"{units.noun}, so that its dependences have no standard error{tested.where}: only "
             "estimates and p-values of independence are given."
         )
 
 
-def unlike_targets(tested: Tested) -> Iterator[UnlikeTargetsWarning]:
+def unlike_targets(tested: Tested) -> Cautions:
     """Check whether one of two dependences rests on few rows and the other does not."""
     found, n = tested.found, tested.data.n
     is_plain = found.keeps_rows and not found.rows.any
@@ -272,7 +265,7 @@ def unlike_targets(tested: Tested) -> Iterator[UnlikeTargetsWarning]:
         return  # The answer stands, with these rows and without them.
     (x, y), (v, w) = found.pairs[few], found.pairs[1 - few]
     after = "" if rest is None else f"; without them {pvalue_text(rest.pvalue('two-sided'))}"
-    yield UnlikeTargetsWarning(
+    yield exceptions.UnlikeTargetsWarning(
         f"Few rows carry one relation: {counted(len(rows), 'row')} of {n} "
         f"({tested.data.rows.names(rows)}) {'make' if len(rows) > 1 else 'makes'} half of the "
         f"uncertainty of {x!r} ~ {y!r}, unlike that of {v!r} ~ {w!r}{after}. If they are a "
@@ -286,7 +279,7 @@ def _agrees(rest: Test, test: Test) -> bool:
     return rest.pvalue("two-sided") < STRICTER and rest.estimate * test.estimate > 0
 
 
-def measures(tested: Tested) -> Iterator[MeasureWarning]:
+def measures(tested: Tested) -> Cautions:
     """Check whether raw HSIC and CKA agree about a difference."""
     if not tested.is_difference or tested.found.measure != "hsic":
         return
@@ -296,7 +289,7 @@ def measures(tested: Tested) -> Iterator[MeasureWarning]:
     claims = [one.pvalue("two-sided") < LEVEL for one in (raw, normalised)]
     if claims[0] == claims[1] and not (claims[0] and raw.estimate * normalised.estimate < 0):
         return
-    yield MeasureWarning(
+    yield exceptions.MeasureWarning(
         f"CKA disagrees with raw HSIC (difference {number(normalised.estimate)}, "
         f"{pvalue_text(normalised.pvalue('two-sided'))}, two-sided), which also counts how much a "
         "target varies in itself; use `measure='cka'` for unlike targets."
@@ -320,38 +313,38 @@ def _normalised(tested: Tested) -> Test | None:
         return None
 
 
-def covariates(data: Data) -> Iterator[CovariatesWarning]:
+def covariates(data: Data) -> Cautions:
     """Check whether covariates are held fixed well, and leave enough."""
     held = data.conditioning
     if held is None:
         return
     rough = [name for name, error in held.errors.items() if error > ROUGH]
     if rough:
-        yield CovariatesWarning(
+        yield exceptions.CovariatesWarning(
             f"The regression on `given` is rough: more than {ROUGH:.0%} of what is left of "
             f"{listed(rough, 5)} is its own error. A difference may come from it, and "
             "power is low; pass fewer columns, or more rows."
         )
     if held.joint:
-        yield CovariatesWarning(
+        yield exceptions.CovariatesWarning(
             f"Covariates act together ({listed(held.joint, 3)}), which few rows show roughly: what "
             "was missed looks like dependence. Add the label of such a corner to `given`."
         )
     for name, share in held.explained.items():
         if share > NEARLY_ALL:
-            yield CovariatesWarning(
+            yield exceptions.CovariatesWarning(
                 f"`given` explains {share:.1%} of {name!r}: what is left is partly what the "
                 "regression missed."
             )
     rows = held.effective_rows
     if rows < max(FEW_EFFECTIVE, SMALL_SHARE * held.n_observations):
-        yield CovariatesWarning(
+        yield exceptions.CovariatesWarning(
             f"`given` leaves what {rows:.0f} of {held.n_observations} rows would tell; pass fewer "
             "columns."
         )
     if held.alone:
         verb = "is" if len(held.alone) == 1 else "are"
-        yield CovariatesWarning(
+        yield exceptions.CovariatesWarning(
             f"{counted(len(held.alone), 'row')} alone in a category of `given`, or far from all "
             f"others in a number, cannot be compared and {verb} left out: {listed(held.alone, 5)}."
         )

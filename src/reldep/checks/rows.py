@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from reldep.checks.subjects import LEVELS_OF_A_SCALE, MOST_ROWS, Beside, Data, Scanned, Tested
+from reldep.checks.subjects import (
+    LEVELS_OF_A_SCALE,
+    MOST_ROWS,
+    Beside,
+    Cautions,
+    Data,
+    Scanned,
+    Tested,
+)
 from reldep.data.lifetimes import Lifetime
 from reldep.data.variables import FloatArray, Items, Labels
 from reldep.exceptions import (
@@ -56,7 +64,7 @@ _SUBJECT = re.compile(
 )
 
 
-def alignment(data: Data) -> Iterator[AlignmentWarning]:
+def alignment(data: Data) -> Cautions:
     """Check whether data without an index stand next to an index in another order."""
     unmatched = data.dataset.unmatched
     if unmatched is not None:
@@ -68,7 +76,7 @@ def alignment(data: Data) -> Iterator[AlignmentWarning]:
         )
 
 
-def dependent_rows(tested: Tested | Scanned) -> Iterator[DependentRowsWarning]:
+def dependent_rows(tested: Tested | Scanned) -> Cautions:
     """Check whether adjacent rows are correlated, unless the question allows for it."""
     data, n, is_scan = tested.data, tested.data.n, isinstance(tested, Scanned)
     if isinstance(tested, Scanned):
@@ -201,7 +209,7 @@ def _log_roughness(columns: FloatArray) -> float:
     return float(np.log(at_two / at_one)) if at_one > 0 and at_two > 0 else 0.0
 
 
-def slow_series(tested: Tested) -> Iterator[FewUnitsWarning]:
+def slow_series(tested: Tested) -> Cautions:
     """Check whether a series moves so slowly that its blocks depend on each other."""
     memory, n = tested.found.rows.memory, tested.data.n
     if memory is not None and memory.worth < FEW["rows in time"]:
@@ -213,7 +221,7 @@ def slow_series(tested: Tested) -> Iterator[FewUnitsWarning]:
         )
 
 
-def seasons(tested: Tested) -> Iterator[DependentRowsWarning]:
+def seasons(tested: Tested) -> Cautions:
     """Check whether two variables have a season in common."""
     memory = tested.found.rows.memory
     if memory is not None and memory.seasonal is not None:
@@ -225,7 +233,7 @@ def seasons(tested: Tested) -> Iterator[DependentRowsWarning]:
         )
 
 
-def repeated_rows(data: Data) -> Iterator[RepeatedRowsWarning]:
+def repeated_rows(data: Data) -> Cautions:
     """Check whether rows are copies of each other, or of one subject."""
     if data.dataset.clusterings:
         return
@@ -264,7 +272,7 @@ def _n_different(data: Data) -> int | None:
     return n_different if few and most > LEVELS_OF_A_SCALE else None
 
 
-def subjects(beside: Beside) -> Iterator[RepeatedRowsWarning]:
+def subjects(beside: Beside) -> Cautions:
     """Check for a column that names subjects with several rows each."""
     table = beside.table
     by_id = [] if table.row_names is None else [table.row_names[0]]
@@ -296,9 +304,7 @@ def _kept_together(subject: Data | Beside, name: str = "") -> str:
     return f"pass `clusters{value}`" if subject.takes_clusters else "keep one of them"
 
 
-def _repeated(
-    name: str, values: Sequence[Any], subject: Data | Beside
-) -> Iterator[RepeatedRowsWarning]:
+def _repeated(name: str, values: Sequence[Any], subject: Data | Beside) -> Cautions:
     """Check whether the names of rows come several times."""
     present = [str(value) for value in values if value is not None]
     n_different = len(set(present))
@@ -309,7 +315,7 @@ def _repeated(
         )
 
 
-def few_units(data: Data) -> Iterator[FewUnitsWarning]:
+def few_units(data: Data) -> Cautions:
     """Check the number of rows, clusters and events."""
     n = data.n
     counts = [len(np.unique(labels.codes)) for labels in data.dataset.clusterings]
@@ -330,7 +336,7 @@ def few_units(data: Data) -> Iterator[FewUnitsWarning]:
             )
 
 
-def few_rows_of_groups(groups: Mapping[str, Data]) -> Iterator[FewUnitsWarning]:
+def few_rows_of_groups(groups: Mapping[str, Data]) -> Cautions:
     """Check the number of rows of every group."""
     least = FEW["rows of a group"]
     small = [f"{name} ({data.n})" for name, data in groups.items() if data.n < least]

@@ -26,12 +26,16 @@ from reldep.data.variables import (
 from reldep.engine.centred import Pair
 from reldep.engine.covariates import Conditioning
 from reldep.engine.influence import Influence
+from reldep.exceptions import ReldepWarning
 from reldep.files.table import Table
 from reldep.kernels.base import FittedKernel, FittedSelection, Kernel
 from reldep.kernels.custom import Precomputed
 from reldep.kernels.scale import Scale
 from reldep.stats.estimates import Estimates
 from reldep.stats.pairwise import Test
+
+#: What a check yields.
+Cautions = Iterator[ReldepWarning]
 
 # Rows and columns of a variable that are looked at: correlations, orders and regressions of more
 # differ from these by less than any threshold, and take time.

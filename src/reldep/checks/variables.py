@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 import scipy
 
+from reldep import exceptions
 from reldep.checks.subjects import (
     FEWEST_ORDERED,
     MOST_ROWS,
     ROWS_PER_LEVEL,
     Beside,
+    Cautions,
     Columns,
     Data,
     Levels,
@@ -32,16 +34,6 @@ from reldep.data.variables import (
     Numeric,
     Sparse,
     Variable,
-)
-from reldep.exceptions import (
-    BandwidthWarning,
-    CensoredWarning,
-    CopyWarning,
-    KindWarning,
-    MissingCodesWarning,
-    ReldepWarning,
-    ScaleWarning,
-    UnequalWarning,
 )
 from reldep.words import listed, number
 
@@ -68,7 +60,7 @@ JUMP_DEVIATIONS, MOST_LEVELS = 1.5, 500
 UNLIKE_SPREADS, SPREAD_LEVEL = 2.0, 0.01
 
 
-def missing_codes(data: Data) -> Iterator[MissingCodesWarning]:
+def missing_codes(data: Data) -> Cautions:
     """Check for numbers and labels that stand for missing values."""
     found: dict[str, list[str]] = {}
     for part in data.parts:
@@ -82,7 +74,7 @@ def missing_codes(data: Data) -> Iterator[MissingCodesWarning]:
             for label in blank if len(labels) > len(blank) else ():
                 found.setdefault(repr(label), []).append(repr(part.name))
     for written, names in found.items():
-        yield MissingCodesWarning(
+        yield exceptions.MissingCodesWarning(
             f"{written} in {listed(names, 5)} may mean missing; pass `na={written}` to "
             "reldep.read()."
         )
@@ -99,14 +91,14 @@ def _used_labels(labels: Labels) -> list[Any]:
     return [labels.categories[code] for code in np.unique(labels.codes) if code != MISSING_CODE]
 
 
-def kinds(data: Data) -> Iterator[KindWarning]:
+def kinds(data: Data) -> Cautions:
     """Check for numbers that may be codes, and labels that may be one and the same."""
     codes, (low, high) = [], CODE_LEVELS
     for part in data.parts:
         if isinstance(part, Labels):
             yield from _twins(part)
             if part.caution is not None and part.name in data.automatic:
-                yield KindWarning(f"{part.name!r} {part.caution}.")
+                yield exceptions.KindWarning(f"{part.name!r} {part.caution}.")
     for name, columns in data.columns.items():
         for part in columns.parts if name in data.automatic else ():
             one = columns if part is columns.variable else Columns(part)
@@ -114,20 +106,20 @@ def kinds(data: Data) -> Iterator[KindWarning]:
             if levels is not None and low <= len(levels.values) <= high and _like_codes(levels):
                 codes.append(f"{name!r} ({levels.values[0]:g} to {levels.values[-1]:g})")
     if codes:
-        yield KindWarning(
+        yield exceptions.KindWarning(
             f"Numbers that may be codes without an order: {listed(codes, 5)}; if so, use "
             "`kernel='delta'`."
         )
 
 
-def _twins(labels: Labels) -> Iterator[KindWarning]:
+def _twins(labels: Labels) -> Cautions:
     alike: dict[str, list[str]] = {}
     for word in [label for label in _used_labels(labels) if isinstance(label, str)]:
         alike.setdefault(_plainly_written(word), []).append(word)
     twins = [group for group in alike.values() if len(group) > 1]
     if twins:
         shown = "; ".join(listed(list(map(repr, group)), 3) for group in twins[:3])
-        yield KindWarning(
+        yield exceptions.KindWarning(
             f"{labels.name!r} has labels that may be the same ({shown}); write each in one way."
         )
 
@@ -149,7 +141,7 @@ def _like_codes(levels: Levels) -> bool:
     return is_run and enough and bool(counts.min() >= EVEN_FREQUENCIES * counts.max())
 
 
-def scales(data: Data) -> Iterator[ScaleWarning]:
+def scales(data: Data) -> Cautions:
     """Check for columns, values or lengths that outweigh the others."""
     for name, variable in data.variables.items():
         numbers = variable.numbers() if isinstance(variable, Mixed) else variable
@@ -173,7 +165,7 @@ def _in_reach(values: FloatArray) -> tuple[FloatArray, float]:
     return values / size, size
 
 
-def _unlike_units(numbers: Numeric, name: str) -> Iterator[ScaleWarning]:
+def _unlike_units(numbers: Numeric, name: str) -> Cautions:
     spreads = _in_reach(numbers.values)[0].std(axis=0)
     varying = np.flatnonzero(spreads > 0)
     if not 2 <= len(varying) <= MOST_UNITS:
@@ -182,13 +174,13 @@ def _unlike_units(numbers: Numeric, name: str) -> Iterator[ScaleWarning]:
     ratio = spreads[largest] / spreads[smallest]
     if ratio >= SPREAD_RATIO:
         names = numbers.columns or tuple(f"column {i}" for i in range(len(spreads)))
-        yield ScaleWarning(
+        yield exceptions.ScaleWarning(
             f"In {name!r}, {names[largest]!r} outweighs {names[smallest]!r} (standard deviation × "
             f"{number(float(ratio), 2)}); if the units differ, use `kernel='standardized'`."
         )
 
 
-def _ruled_by_length(variable: Sparse) -> Iterator[ScaleWarning]:
+def _ruled_by_length(variable: Sparse) -> Cautions:
     """Check for sparse counts whose rows differ by their length more than by their kind."""
     rows = variable.values[: min(len(variable), MOST_ROWS)]
     if rows.shape[0] < 4 or rows.min() < 0:
@@ -202,13 +194,13 @@ def _ruled_by_length(variable: Sparse) -> Iterator[ScaleWarning]:
     # The share of the variance along the mean row, where rows of one kind differ by length.
     share = float(np.asarray(rows @ (mean / size)).ravel().var()) / total
     if share >= LENGTH_SHARE:
-        yield ScaleWarning(
+        yield exceptions.ScaleWarning(
             f"{share:.0%} of the variance of {variable.name!r} lies in the length of its rows; "
             "divide each row by its length, or use `kernel='cosine'`."
         )
 
 
-def _far_values(name: str, data: Data, bandwidth: float) -> Iterator[ScaleWarning]:
+def _far_values(name: str, data: Data, bandwidth: float) -> Cautions:
     """Check for values so far from the others that the mean distance is the distance to them."""
     values, size = data.columns[name].only, 1.0
     every = max(1, data.n // MOST_ROWS)
@@ -222,7 +214,7 @@ def _far_values(name: str, data: Data, bandwidth: float) -> Iterator[ScaleWarnin
     usual = _median(some[some > 0]) if some.any() else np.inf
     ratio = bandwidth / size / float(usual)
     if ratio >= FAR:
-        yield ScaleWarning(
+        yield exceptions.ScaleWarning(
             f"{name!r} is so far from the others in {data.rows.name(int(np.argmax(away)))} that "
             f"its bandwidth is {number(ratio, 2)} times the usual distance; correct the value, or "
             "use `kernel='gaussian'`, whose bandwidth is a median."
@@ -234,34 +226,34 @@ def _median(values: FloatArray) -> FloatArray:
     return np.asarray(np.partition(values, len(values) // 2, axis=0)[len(values) // 2])
 
 
-def _unlike_lengths(name: str, variable: Variable) -> Iterator[ScaleWarning]:
+def _unlike_lengths(name: str, variable: Variable) -> Cautions:
     """Check for texts of very different lengths."""
     from reldep.kernels.strings import strings_of
 
     texts = strings_of(variable, "Text")  # type: ignore[arg-type]
     short, long = np.percentile([len(text.split()) for text in texts], (10, 90))
     if long > UNLIKE_LENGTHS * max(short, 1.0):
-        yield ScaleWarning(
+        yield exceptions.ScaleWarning(
             f"Texts of {name!r} have {short:.0f} to {long:.0f} words, and short ones have few in "
             "common with any other; cut them to similar lengths, or pass the logarithm of the "
             "number of words as `given`."
         )
 
 
-def prepared_alike(data: Data) -> Iterator[UnequalWarning]:
+def prepared_alike(data: Data) -> Cautions:
     """Check whether all texts are prepared in the same way."""
     ways: dict[str, list[str]] = {}
     for name, way in data.texts.items():
         ways.setdefault(way, []).append(repr(name))
     if len(ways) > 1:
         shown = " and ".join(f"{way} ({listed(names, 5)})" for way, names in ways.items())
-        yield UnequalWarning(
+        yield exceptions.UnequalWarning(
             f"Texts are prepared differently, as {shown}, and those prepared alike may be more "
             "closely related for that reason; prepare all of them in the same way."
         )
 
 
-def bandwidths(data: Data) -> Iterator[BandwidthWarning]:
+def bandwidths(data: Data) -> Cautions:
     """Check for median distances that are 0, or that another sample would not have."""
     ties, jumps = [], []
     for name, chosen in data.bandwidths.items():
@@ -271,13 +263,13 @@ def bandwidths(data: Data) -> Iterator[BandwidthWarning]:
         elif chosen.rule == "median" and levels is not None and _jumps(levels, chosen.value):
             jumps.append(repr(name))
     if ties:
-        yield BandwidthWarning(
+        yield exceptions.BandwidthWarning(
             f"More than half of the distances in {listed(ties, 5)} are 0, so that the bandwidth "
             "is the median of the others; use `bandwidth='mean'`, or `kernel='delta'` for "
             "categories."
         )
     if jumps:
-        yield BandwidthWarning(
+        yield exceptions.BandwidthWarning(
             f"The median distance of {listed(jumps, 5)} may jump from sample to sample, for which "
             "no standard error allows; use `bandwidth='mean'`."
         )
@@ -303,19 +295,19 @@ def _jumps(levels: Levels, median: float) -> bool:
     return False
 
 
-def censored(beside: Beside) -> Iterator[CensoredWarning]:
+def censored(beside: Beside) -> Cautions:
     """Check whether a time is used without the column with how it ended."""
     for name in beside.used:
         if beside.table.columns.get(name) in (ColumnType.NUMBER, ColumnType.INTEGER):
             event = event_beside(name, beside.unused)
             if event is not None:
-                yield CensoredWarning(
+                yield exceptions.CensoredWarning(
                     f"{name!r} may be censored by {event!r}, and a censored time is not a "
                     f"lifetime; if so, pass `survival='{name},{event}'` to reldep.read()."
                 )
 
 
-def spreads_of_groups(groups: Mapping[str, Data]) -> Iterator[UnequalWarning]:
+def spreads_of_groups(groups: Mapping[str, Data]) -> Cautions:
     """Check whether variables have the same range in every group.
 
     Over a narrow range of a variable its dependence on others is weaker, or none.
@@ -326,7 +318,7 @@ def spreads_of_groups(groups: Mapping[str, Data]) -> Iterator[UnequalWarning]:
         tables = [data.variables[name].values for data in groups.values()]  # type: ignore[attr-defined]
         ends = sorted((float(one.min()), float(one.max())) for one in tables)
         if columns.only is not None and all(a[1] < b[0] for a, b in pairwise(ends)):
-            yield UnequalWarning(
+            yield exceptions.UnequalWarning(
                 f"The groups do not overlap in {name!r}, and over a part of its range its relation "
                 "to others is weaker; choose groups by something else."
             )
@@ -341,7 +333,7 @@ def spreads_of_groups(groups: Mapping[str, Data]) -> Iterator[UnequalWarning]:
         if not spread[wide] > UNLIKE_SPREADS * spread[narrow]:
             continue
         if scipy.stats.f_oneway(*away).pvalue < SPREAD_LEVEL:
-            yield UnequalWarning(
+            yield exceptions.UnequalWarning(
                 f"{name!r} varies {number(spread[wide] / spread[narrow], 2)} times as much in "
                 f"{wide!r} as in {narrow!r}, which alone makes its relation to others stronger "
                 "there; compare over one range."
@@ -373,7 +365,9 @@ class ColumnChecks:
     n_columns: int
     #: Columns that are a fixed variable in other units or words, by its name.
     copies: dict[str, list[str]] = field(default_factory=dict)
-    found: dict[type[ReldepWarning], dict[str, ReldepWarning]] = field(default_factory=dict)
+    found: dict[type[exceptions.ReldepWarning], dict[str, exceptions.ReldepWarning]] = field(
+        default_factory=dict
+    )
 
     def are_odd(self, variables: Sequence[Variable]) -> BoolArray:
         """Return which columns some check may concern, or cannot be tested; a superset of them.
@@ -409,7 +403,7 @@ class ColumnChecks:
                 self.copies.setdefault(other, []).append(name)
         return [other for other, known in self.fixed.columns.items() if columns.shared(known)]
 
-    def cautions(self) -> Iterator[ReldepWarning]:
+    def cautions(self) -> Cautions:
         """Yield one caution per kind, with how many columns it is about."""
         for kind, by_name in self.found.items():
             first = next(iter(by_name.values()))
@@ -418,7 +412,7 @@ class ColumnChecks:
             else:
                 yield kind(f"{self._counted(list(by_name))}, for one: {first}")
         for other, names in self.copies.items():
-            yield CopyWarning(
+            yield exceptions.CopyWarning(
                 f"By its values, {self._counted(names)} may be {other!r} in other units or words; "
                 "if it is, leave it out."
             )

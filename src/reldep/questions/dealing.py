@@ -124,7 +124,7 @@ def stored_rows(
     if not table.is_in_parts or (needed <= memory and not is_wanted):
         return table, None
     check_stored(question, options, table, used)
-    size = _batch_rows(used, memory)
+    size = int(np.clip(memory // (16 * VALUE_BYTES * len(used)), 1_000, BATCH_ROWS))
     clusters, labels = (_labels(name, table, chosen, options, size) for name in ("clusters", "by"))
     codes = None if clusters is None else clusters.codes
     rows = RowDependence.of(codes, None, options.get("max_lag"), n)
@@ -132,7 +132,7 @@ def stored_rows(
     # Workers draw the blocks of independent rows by themselves.
     is_drawn = client is not None and not rows.any and labels is None
     deal = Deal(engine.number_of_blocks(n)) if is_drawn else Deal.of(engine, n, rows, labels)
-    each_block, held = _dealt(table, used, deal, engine, client, memory)
+    each_block, held = _dealt(table, used, deal, engine, client, memory, size)
     new_names = zip(options.get("names") or (), names, strict=False)
     return held, StoredRows(
         each_block,
@@ -148,13 +148,8 @@ def stored_rows(
     )
 
 
-def _batch_rows(used: Sequence[str], memory: int) -> int:
-    """Return how many rows are read at a time."""
-    return int(np.clip(memory // (16 * VALUE_BYTES * len(used)), 1_000, BATCH_ROWS))
-
-
 def _dealt(
-    table: Table, used: list[str], deal: Deal, engine: Blocks, client: Any, memory: int
+    table: Table, used: list[str], deal: Deal, engine: Blocks, client: Any, memory: int, size: int
 ) -> tuple[Callable[[Work], list[Any]], Table]:
     """Deal the rows; return what maps work over blocks, and a random part of the rows in memory."""
     seed = int(np.random.default_rng(engine.rng or 0).integers(2**31))
@@ -165,7 +160,7 @@ def _dealt(
         places = np.arange(sample.height)
     else:
         is_sampled = np.random.default_rng(seed).random(len(table)) < share
-        frames = table.parts(used, _batch_rows(used, memory))
+        frames = table.parts(used, size)
         # Two parts are in memory at a time; a part is two copies while it is read.
         needed = 8 * VALUE_BYTES * len(used) * len(table)
         n_parts = min(deal.n_blocks, ceil(needed / memory))

@@ -3,7 +3,7 @@
 Annotations are read when a question is imported, so the names in them are imported at run time.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, TypedDict
 
 import numpy as np
@@ -105,11 +105,6 @@ def clusterings(given: str | Sequence[str]) -> str | tuple[str, ...]:
     return found if isinstance(found, str) else tuple(found)
 
 
-def count(least: int) -> Callable[[str, Any], None]:
-    """Return the check of a whole number."""
-    return lambda name, value: check_count(name, value, at_least=least)
-
-
 def check_seed(name: str, value: Any) -> None:
     """Raise InputError for a seed that NumPy does not take."""
     wrong = isinstance(value, (str, float)) or (isinstance(value, (int, np.integer)) and value < 0)
@@ -134,7 +129,7 @@ def check_lag(lag: Any, n: int, time: TimeOrder | None = None) -> None:
 
 def repetitions(text: str, default: int = N_PERMUTATIONS) -> Argument:
     """Return the argument for a number of random draws."""
-    return Argument(text, default, parse=number, check=count(1), metavar="N")
+    return Argument(text, default, parse=number, check=check_count, metavar="N")
 
 
 KERNEL = (
