@@ -172,6 +172,7 @@ scan(np.ones((M, 2)), Z, SEX) -> none of 2 sources can be tested
 scan(holed(7), Z, SEX) -> 'source 1' among the sources has missing values: 1 NaN in row 7
 scan(np.c_[X, Z], Z, SEX) -> 'source 2' among the sources is 'first' itself
 scan(Z, np.c_[X, Z]) -> 'target 2' among the targets is 'source' itself
+scan(Z, T, alternative='less') -> compares two targets of each source; pass `second`, or leave
 scan({'a': Z, 'b': Z}, T) -> pass one source and its targets, or `second` too
 scan(pd.DataFrame({'d': Z, 'g': X[:, 0]}), pd.Series(Z, name='d'), SEX) -> 'd' is among the sources
 scan(X[:, :0], Z, SEX) -> sources has no columns

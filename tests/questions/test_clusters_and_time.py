@@ -147,10 +147,11 @@ def test_clusters_of_one_row_are_rows(question, measure, m):
     assert clustered.confidence_interval() == plain.confidence_interval()
 
 
-def test_a_clustering_of_single_rows_changes_nothing_about_another():
-    data, groups = three(60), np.repeat(np.arange(12), 5)
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_a_clustering_within_another_changes_nothing(size):
+    data, groups = three(60), np.arange(60) // 5 if size != 2 else np.arange(60) // 6
     one = reldep.compare(*data, clusters=groups)
-    both = reldep.compare(*data, clusters=(groups, np.arange(60)))
+    both = reldep.compare(*data, clusters=(groups, np.arange(60) // size))
     assert (both.standard_error, both.df) == (one.standard_error, one.df)
 
 

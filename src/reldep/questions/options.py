@@ -114,8 +114,6 @@ def check_seed(name: str, value: Any) -> None:
 
 def check_lag(lag: Any, n: int, time: TimeOrder | None = None) -> None:
     """Raise if a lag is not a whole number below n, or rows are not in the order of time."""
-    if lag is None:
-        return
     if time is not None and not time.is_sorted:
         words = f"`max_lag={lag!r}` needs rows in the order of time, but {time.column!r} is not in"
         raise InputError(f"{words} order; sort the rows by it, or ask about one of several series.")

@@ -118,6 +118,11 @@ def _scan_sources(sources: Any, first: Any, second: Any, options: Mapping[str, A
 
 def _scan_targets(source: Any, targets: Any, options: Mapping[str, Any]) -> TargetScan:
     """Estimate the dependence of one source on every target."""
+    if options["alternative"] != "two-sided":
+        asked = f"`alternative={options['alternative']!r}`"
+        raise InputError(
+            f"{asked} compares two targets of each source; pass `second`, or leave it out."
+        )
     names = options["names"]
     if isinstance(source, Mapping):
         # A name with its data, as for the sources of the first form.

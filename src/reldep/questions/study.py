@@ -328,7 +328,8 @@ def read_study(
         by=options.get("by"),
         ids=options.get("ids"),
     )
-    check_lag(options["max_lag"], len(dataset), dataset.rows.time)
+    if options["max_lag"] is not None:
+        check_lag(options["max_lag"], len(dataset), dataset.rows.time)
     variables = dict(dataset.variables)
     covariates = [variables.pop(name) for name in held]
     kernels = {name: as_kernel(specs[name], variable) for name, variable in variables.items()}

@@ -171,12 +171,15 @@ class RowDependence:
     def of(
         cls, clusters: IntArray | None, second: IntArray | None, max_lag: int | str | None, n: int
     ) -> RowDependence:
-        """Leave out clusterings that have one row in every cluster: these are independent rows."""
+        """Leave out clusterings with one row in every cluster, or nested in the other one."""
         shared = [
             codes
             for codes in (clusters, second)
             if codes is not None and len(np.unique(codes)) < len(codes)
         ]
+        counts = [len(np.unique(codes)) for codes in shared]
+        if len(shared) == 2 and len(np.unique(np.column_stack(shared), axis=0)) == max(counts):
+            shared = [shared[int(np.argmin(counts))]]
         first, other = (*shared, None, None)[:2]
         found = cls(first, max_lag or None, other)
         if found.max_lag is None:
