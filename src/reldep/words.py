@@ -60,14 +60,8 @@ def numbers(values: Iterable[float], digits: int = 3) -> list[str]:
             break
     else:
         texts = aligned(own, digits)
-    place, written = 0, []
-    for value in given:
-        if value in (0.0, 1.0):
-            written.append(f"{value:g}")
-        else:
-            written.append(in_prose(texts[place]))
-            place += 1
-    return written
+    written = map(in_prose, texts)
+    return [f"{value:g}" if value in (0.0, 1.0) else next(written) for value in given]
 
 
 # Whether a written number has a digit other than 0, or is no number.

@@ -57,10 +57,10 @@ class Dataset(Mapping[str, Any]):
         return int(next(iter(self.blocks.values())).shape[0])
 
     def __getitem__(self, block: str) -> Any:
-        try:
-            return self.blocks[block]
-        except KeyError:
-            raise KeyError(self._unknown(block)) from None
+        if block not in self.blocks:
+            known = ", ".join(self.blocks)
+            raise KeyError(f"dataset {self.name!r} has no block {block!r}; its blocks are {known}.")
+        return self.blocks[block]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.blocks)
@@ -74,9 +74,9 @@ class Dataset(Mapping[str, Any]):
         if block.startswith("_"):
             raise AttributeError(block)
         try:
-            return self.blocks[block]
-        except KeyError:
-            raise AttributeError(self._unknown(block)) from None
+            return self[block]
+        except KeyError as error:
+            raise AttributeError(error.args[0]) from None
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self.blocks})
@@ -88,7 +88,3 @@ class Dataset(Mapping[str, Any]):
             shape = " × ".join(str(size) for size in data.shape)
             lines.append(f"  {block:<{width}}  {shape}")
         return "\n".join(lines)
-
-    def _unknown(self, block: str) -> str:
-        known = ", ".join(self.blocks)
-        return f"dataset {self.name!r} has no block {block!r}; its blocks are {known}."

@@ -74,11 +74,10 @@ def make_spirals(
     t = generator.uniform(0.0, 2.0 * np.pi, n)
     sine = np.column_stack([t, np.sin(t)])
     spiral = np.column_stack([t * np.cos(t), t * np.sin(t)])
+    curves = {"source": sine, "first": spiral, "second": spiral}
     blocks = {
         name: curve + noise * generator.standard_normal((n, 2))
-        for name, curve, noise in zip(
-            ("source", "first", "second"), (sine, spiral, spiral), noises, strict=True
-        )
+        for (name, curve), noise in zip(curves.items(), noises, strict=True)
     }
     description = (
         "A noisy sine (source) and two noisy spirals (first, second) that share one hidden "

@@ -97,7 +97,7 @@ def _rows_where(table: Table, where: Any) -> tuple[str, BoolArray]:
     ----------
     table : Table
     where : str, sequence of str or array of bool
-        Several conditions hold together. A row for which one is unknown is left out. The text of
+        Several conditions must all hold. A row for which one is unknown is left out. The text of
         booleans is empty.
 
     Raises

@@ -97,14 +97,14 @@ class Reading(TypedDict, total=False):
     where: Annotated[
         Any,
         _list(
-            "A condition on the rows, such as \"age > 40 and sex = 'f'\", several that hold "
-            "together, or one boolean per row.",
+            "A condition on the rows, such as \"age > 40 and sex = 'f'\", several that must "
+            "all hold, or one boolean per row.",
             shown="str, sequence of str or array of bool",
             panel="Data",
             metavar="COND",
             label="Only rows for which",
-            in_words="Only rows for which this holds: \"age > 40 and sex = 'f'\". Several hold "
-            "together.",
+            in_words="Only rows for which this holds: \"age > 40 and sex = 'f'\". All of several "
+            "conditions must hold.",
         ),
     ]
     id: Annotated[
@@ -166,7 +166,9 @@ class Reading(TypedDict, total=False):
     delimiter: Annotated[
         str | None,
         _option(
-            "The sign between two fields of a text file.", metavar="TEXT", check=_check_delimiter
+            "The character between fields of a text file.",
+            metavar="TEXT",
+            check=_check_delimiter,
         ),
     ]
     decimal: Annotated[Decimal | None, _option("The decimal mark of numbers.")]

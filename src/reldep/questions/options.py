@@ -200,7 +200,7 @@ class Seeded(TypedDict, total=False):
             "int or numpy.random.Generator",
             parse=number,
             check=check_seed,
-            in_words="Random seed; answers repeat without it, too.",
+            in_words="Random seed; answers are reproducible without it, too.",
             flags=("--seed",),
             metavar="N",
         ),
