@@ -36,6 +36,7 @@ LATE = f"i,x,b,d,w\n{LATE}500,0.25,FALSE,2024-02-01,v\n"
 LONG = f"a,b\n{'x' * 200_000},1\nu,2\n"
 SUMS = "who,x,y\n" + "anna,1.5,2\nbert,2.5,7\n" * 5
 ERROR = '<row><c><v>5</v></c><c t="e"><v>#DIV/0!</v></c></row>'
+FORMULA = "<row><c><v>5</v></c><c><f>A2*2</f></c></row>"
 BOOK = spreadsheets.sheets(data=[["a"], [1]])
 SHEET = [["id", "x", "m", "n", "ko"], ["a", 1.5, "NA", 1, True], ["b ", None, 2.5, 2, False]]
 LINES = [["Study"], [], ["line", "x"], [4, 1.5], [None, None], [6, "n/a"], [7, 2.5]]
@@ -182,6 +183,10 @@ kinds(survey("s.sav", **SOME))[0] == "number"
 "(21 is 'adult'); if one means missing, pass `na`" in said(survey("s.sav", **SOME))
 written(pl.DataFrame({"x": range(10)}), "x.parquet", where="x > 6").rows.values() == [7, 8, 9]
 written(pl.DataFrame({"x": range(10)}), "x.parquet", where="x > 6").rows.name(0) == "row 7"
+kinds(text('{"a":1}\n' * 200 + '{"a":1.5,"c":5}\n', "x.jsonl")) == ["number", "integer"]
+"1 formula without a value read as missing" in said(book(["a", "b"], [1, 2], end=FORMULA))
+cells(joined("id,x\n007,1\n013,2\n", "id,y\n007,5\n7b,6\n")) == [("007", 1, 5)]
+reldep.read(pd.DataFrame({"a": [1, "x", -9]}), na=-9)["a"].isna().tolist() == [False, False, True]
 cells(from_r(pd.DataFrame({"x": [1.5, 2.5], "n": [1, 2]}))) == [(1.5, 1), (2.5, 2)]
 """
 

@@ -88,3 +88,12 @@ def test_a_file_that_may_not_be_read_says_so(write, monkeypatch):
     monkeypatch.setattr("os.access", lambda *_: False)
     with pytest.raises(PermissionError, match=r"secret.csv may not be read: ask for permission"):
         reldep.read(path)
+
+
+def test_keys_too_large_to_be_compared_are_refused(tmp_path):
+    pl.DataFrame({"id": [2**63], "x": [1]}, schema_overrides={"id": pl.UInt64}).write_parquet(
+        tmp_path / "a.parquet"
+    )
+    pl.DataFrame({"id": [1], "y": [1]}).write_parquet(tmp_path / "b.parquet")
+    with pytest.raises(ValueError, match="cannot join on 'id': conversion from `u64`"):
+        reldep.read([tmp_path / "a.parquet", tmp_path / "b.parquet"], join="id")

@@ -339,6 +339,8 @@ def frame_without_codes(frame: nw.DataFrame[Any], na: Sequence[str | float]) -> 
             is_code = values.cast(nw.Float64).is_in(numbers)
         elif dtype in (nw.String, nw.Categorical, nw.Enum):
             is_code = values.cast(nw.String).str.strip_chars().is_in([str(code) for code in na])
+        elif dtype == nw.Object:  # of pandas: numbers and strings side by side
+            is_code = values.is_in([*na, *map(str, na), *numbers])
         else:
             continue
         changed.append(nw.when(~is_code).then(values).alias(name))

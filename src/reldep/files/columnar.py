@@ -77,7 +77,8 @@ def read_parquet_files(
 
 def _scan(source: Source) -> pl.LazyFrame:
     if source.format.name == "jsonl":
-        return pl.read_ndjson(source.file()).lazy()
+        # By default only the first hundred lines show which columns there are.
+        return pl.read_ndjson(source.file(), infer_schema_length=None).lazy()
     if source.format.name == "parquet":
         return pl.scan_parquet(source.file(), glob=False)
     # The path is read as a pattern.

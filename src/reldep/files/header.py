@@ -266,13 +266,22 @@ def find_delimiter(text: str) -> str:
         widths = _widths(text, candidate)
         n_fitting = widths.count(widths[0]) + widths.count(widths[0] + 1)
         fit = (n_fitting / len(widths), widths[0])
-        if widths[0] > 1 and fit > best_fit:
+        # A comma that fits as well may be in the decimals and in the names, as in "size, cm".
+        is_as_good = best_fit[1] > 1 and best == "," and fit[0] == best_fit[0]
+        are_decimals = is_as_good and _has_decimal_commas(text, candidate)
+        if widths[0] > 1 and (fit > best_fit or are_decimals):
             best, best_fit = candidate, fit
     if best_fit[1] > 1:
         return best
     widths = _widths(text, " ")
     are_equal = len(widths) > 1 and set(widths) <= {widths[0], widths[0] + 1}
     return " " if widths[0] > 1 and are_equal else best
+
+
+def _has_decimal_commas(text: str, delimiter: str) -> bool:
+    """Return True if commas below the header stand in numbers only, as in ``Anna;172,5``."""
+    cells = [cell for record in records(text, delimiter)[1:] for cell in record if "," in cell]
+    return bool(cells) and all(map(looks_like_number, cells))
 
 
 def _widths(text: str, delimiter: str) -> list[int]:

@@ -108,10 +108,18 @@ def _of_files(places: list[Any], options: Reading) -> Table:
     # Which columns have a stated kind can only be said of the joined table.
     plain = cast("Reading", {**options, **dict.fromkeys(STATED)})
     tables = [read_source(source, plain) for source in sources]
+    if any(table.columns.get(join) in _WORDS for table in tables):
+        # Beside words, 007 is not the number 7.
+        plain["categories"] = quote_column(join)
+        tables = [
+            read_source(source, plain) if table.columns.get(join) is ColumnType.INTEGER else table
+            for source, table in zip(sources, tables, strict=True)
+        ]
     joined = join_tables(tables, stems, join)
     kinds = stated_kinds(options, joined.columns, joined.name)
     if not kinds:
         return joined
+    kinds = {join: "labels", **kinds} if plain["categories"] else kinds
     again = [
         read_source(source, _with_kinds(plain, table, own, kinds))
         for source, table, own in zip(sources, tables, stems, strict=True)
@@ -359,7 +367,8 @@ def _common_type(tables: Sequence[Table], key: str) -> tuple[pl.DataType, Column
 def _keys(table: Table, key: str, dtype: pl.DataType) -> pl.Series:
     """Return the keys of one table; raise if a value comes twice."""
     # Words among the numbers of a key are no mistake.
-    values: pl.Series = table.load([key])[key].cast(dtype)
+    with translated(f"cannot join on {key!r}"):
+        values: pl.Series = table.load([key])[key].cast(dtype)
     if dtype == pl.String:
         values = values.str.normalize("NFC")
     present, name = values.drop_nulls(), table.name

@@ -23,7 +23,7 @@ from reldep.files.header import PREAMBLE, check_rows, first_full_record, header_
 from reldep.files.read import Reading
 from reldep.files.table import Table
 from reldep.system import import_extra
-from reldep.words import listing
+from reldep.words import counted, listing
 
 # Maximum number of cells between the first and the last one, as a million rows of a hundred columns
 # are a large sheet, not an attack; and if most are empty. The reader makes room for each.
@@ -35,6 +35,8 @@ _HIDDEN_ROW = re.compile(rb"""<(?:\w+:)?row\b[^>]*\bhidden=["'](?:1|true)["']"""
 _TAG = re.compile(rb"<(?:\w+:)?(?:sheet|Relationship)\b[^>]*>")
 _ATTRIBUTE = re.compile(rb"""([\w:]+)=(?:"([^"]*)"|'([^']*)')""")
 _ERROR = re.compile(rb"""\bt=["']e["']""")
+# A formula whose value was not stored, by a program that does not compute.
+_OPEN_FORMULA = re.compile(rb"<(?:\w+:)?f\b(?:[^>]*/>|[^>]*>[^<]*</(?:\w+:)?f>)\s*</(?:\w+:)?c>")
 _CELL_TAG = re.compile(rb"<(?:\w+:)?c[ />]")
 # Bytes of XML that are looked at together: a piece of a large sheet is little memory.
 _PIECE = 1 << 20
@@ -45,7 +47,7 @@ def read_workbook(source: Source, options: Reading) -> Table:
     """Return the table of one sheet: the first, or the one that the options name."""
     name = source.name
     fastexcel = import_extra("fastexcel", extra="excel", purpose=f"reading {name}")
-    n_errors, hidden = _look(source, name)
+    said, hidden = _look(source, name)
     with _quiet_reader():
         try:
             book = fastexcel.read_excel(source.content)
@@ -61,9 +63,7 @@ def read_workbook(source: Source, options: Reading) -> Table:
     notes = [*source.notes]
     if options["sheet"] is None and len(names) > 1:
         notes.append(f"the sheet {sheet!r} was read, of {listing(names)}")
-    notes += cells.notes
-    if n_errors:
-        notes.append(f"{n_errors} cells hold errors of formulas, such as #DIV/0!, read as missing")
+    notes += [*cells.notes, *said]
     n_hidden = hidden.get(sheet, 0)
     if n_hidden:
         rows = "1 row is" if n_hidden == 1 else f"{n_hidden:,} rows are"
@@ -180,11 +180,12 @@ class _Facts:
     n_rows: int = 0
     n_cells: int = 0
     n_errors: int = 0
+    n_open: int = 0
     n_hidden: int = 0
 
 
-def _look(source: Source, name: str) -> tuple[int, dict[str, int]]:
-    """Return the number of errors of formulas, and of hidden rows by sheet.
+def _look(source: Source, name: str) -> tuple[list[str], dict[str, int]]:
+    """Return notes about formulas without a value, and the number of hidden rows by sheet.
 
     Raises
     ------
@@ -206,9 +207,17 @@ def _look(source: Source, name: str) -> tuple[int, dict[str, int]]:
                     raise _too_far(name, what)
             parts = _parts(archive, known)
     except _DAMAGES:
-        return 0, {}  # an old workbook, or the reader will say what is wrong with it
+        return [], {}  # an old workbook, or the reader will say what is wrong with it
     hidden = {sheet: found[part].n_hidden for sheet, part in parts.items() if part in found}
-    return sum(facts.n_errors for facts in found.values()), hidden
+    n_errors, n_open = (
+        sum(getattr(facts, which) for facts in found.values()) for which in ("n_errors", "n_open")
+    )
+    errors = f"{n_errors} cells hold errors of formulas, such as #DIV/0!, read as missing"
+    not_computed = (
+        f"{counted(n_open, 'formula')} without a value read as missing: open the workbook in a "
+        "spreadsheet program and save it"
+    )
+    return [errors] * bool(n_errors) + [not_computed] * bool(n_open), hidden
 
 
 def _too_far(name: str, what: str) -> InputError:
@@ -260,6 +269,7 @@ def _facts(pieces: Iterator[bytes]) -> _Facts:
         facts.n_rows += len(starts) - 1
         facts.n_cells += n_here
         facts.n_errors += len(_ERROR.findall(whole))
+        facts.n_open += len(_OPEN_FORMULA.findall(whole))
         facts.n_hidden += len(_HIDDEN_ROW.findall(whole))
         rows = [int(number) for _, number in found] + [*map(int, _ROW_PLACE.findall(whole))]
         columns = {_column_number(name) for name, _ in found}
