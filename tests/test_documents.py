@@ -169,6 +169,15 @@ def test_links_between_pages_lead_somewhere():
             assert not target.startswith(MADE_BY_THE_BUILD), f"{named(page)} links to {target}"
 
 
+def test_the_files_that_contributing_names_exist():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = re.findall(r"`([\w/.]+/[\w.]*\.pyi?)`|python (\w+/\w+\.py)", text)
+    paths = [one or other for one, other in named]
+    assert len(paths) > 12
+    homes = (ROOT, ROOT / "src", ROOT / "src/reldep")
+    assert [path for path in paths if not any((home / path).is_file() for home in homes)] == []
+
+
 def test_the_table_of_strengths_is_that_of_the_program():
     text = (ROOT / "docs/guide/how-large.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (correlation|CKA|squared).*?\|(.*)\|$", text, re.MULTILINE)
