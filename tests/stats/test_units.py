@@ -158,7 +158,7 @@ def test_a_general_contrast_takes_off_the_second_component():
     everyone = np.arange(3)
     part = weights @ found.second(everyone[:, None], everyone) @ weights
     assert test.standard_error**2 == pytest.approx(max(whole - 30 / 26 * part, part), rel=1e-10)
-    assert test.error_here == test.standard_error
+    assert test.here == test.null
     low, high = test.interval()
     assert (low + high) / 2 == pytest.approx(test.estimate)
 

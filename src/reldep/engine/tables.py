@@ -47,10 +47,6 @@ class Table(ABC):
     def products(self, other: Table) -> FloatArray:
         """Return q with another such kernel."""
 
-    def loses_digits(self, other: Table, q: FloatArray) -> bool:  # noqa: ARG002
-        """Return True if few digits of q are left."""
-        return False
-
     @cached_property
     def row_sums(self) -> FloatArray:
         """The sums of rows without the diagonal."""
@@ -202,7 +198,7 @@ def multiplied(tables: Sequence[Table], pairs: Places, totals: Places) -> Produc
                 q[p] = one
             else:
                 sums[p - len(q)] = one.sum()
-            if x.loses_digits(y, one):
+            if isinstance(x, FeatureTable) and x.loses_digits(y, one):
                 lost.append(p)
     return Products(q, sums, np.array([table.size for table in tables]), tuple(lost))
 

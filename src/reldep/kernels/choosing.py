@@ -7,6 +7,7 @@ A name stands for a kernel of this package (:data:`NAMED`), for a choice by the 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -127,31 +128,14 @@ def _proposal(variable: Items) -> str:
 
 KernelSpec: TypeAlias = "str | Kernel | Callable[[Any, Any], Any]"
 
-# The class of each, by its name in reldep.kernels.
-NAMED: dict[str, str] = {
-    "gaussian": "Gaussian",
-    "rbf": "Gaussian",
-    "gaussians": "Gaussians",
-    "laplace": "Laplace",
-    "linear": "Linear",
-    "polynomial": "Polynomial",
-    "delta": "Delta",
-    "distance": "Distance",
-    "text": "Text",
-    "spectrum": "Spectrum",
-    "edit-distance": "EditDistance",
-    "jaccard": "Jaccard",
-    "minmax": "MinMax",
-    "weisfeiler-lehman": "WeisfeilerLehman",
-    "images": "Images",
-    "time-series": "TimeSeries",
-    "haversine": "Haversine",
-    "log-rank": "LogRank",
-    "bags": "Bags",
-    "composition": "Composition",
-    "genotypes": "Genotypes",
-    "ordered": "Ordered",
-}
+# The class of each, by its name in lower case with hyphens, and two by other names.
+_CLASSES = (
+    *("Gaussian", "Gaussians", "Laplace", "Linear", "Polynomial", "Delta", "Distance", "Text"),
+    *("Spectrum", "EditDistance", "Jaccard", "WeisfeilerLehman", "Images", "TimeSeries"),
+    *("Haversine", "LogRank", "Bags", "Composition", "Genotypes", "Ordered"),
+)
+NAMED = {re.sub("(?<=[a-z])(?=[A-Z])", "-", name).lower(): name for name in _CLASSES}
+NAMED |= {"rbf": "Gaussian", "minmax": "MinMax"}
 
 
 # Names that choose by the kind of data, with the kernel that numbers get: ours, ours with a scale

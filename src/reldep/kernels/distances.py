@@ -181,14 +181,6 @@ class Points:
         """
         return row_runs(len(self), len(self), fewest=256 if is_by_product(self.rows) else 1)
 
-    def squared_to_next(self, order: IntArray, shifts: int) -> FloatArray:
-        """Return the squared distances of all points from the next few in an order, in a ring."""
-        n, rows = len(self), self.rows[np.append(order, order[:shifts])]
-        if isinstance(rows, np.ndarray):
-            rows = np.asfortranarray(rows)  # a few columns are subtracted three times as fast
-        parts = [_squares(rows[:n] - rows[i : n + i]) for i in range(1, shifts + 1)]
-        return np.concatenate(parts)
-
     def squared_pairs(self) -> FloatArray:
         """Return |x_i - x_j|² for all i < j, row by row, in squared units."""
         parts = []

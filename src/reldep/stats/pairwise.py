@@ -121,11 +121,6 @@ class Test:
         return float(np.sqrt(self.null))
 
     @property
-    def error_here(self) -> float:
-        """The standard error if the number is what was estimated."""
-        return float(np.sqrt(self.here))
-
-    @property
     def statistic(self) -> float:
         """The estimate divided by its standard error; 0 for a tie."""
         return self.estimate / self.standard_error if self.null > 0 else 0.0

@@ -130,16 +130,13 @@ class ScannedSources(Joined, Tests):
         """
         first = np.arange(0, len(found.values), 2)
         tests = differences(found, first, first + 1)
+        gaps = found.deviations[0::2] - found.deviations[1::2]
         return cls(
-            tests.estimate,
-            tests.null,
-            tests.here,
-            tests.df,
-            tests.kurtosis,
-            found.values.reshape(-1, 2),
-            np.full(len(first), len(rows)),
-            _directions(found, found.deviations[0::2] - found.deviations[1::2], rows, n_rows),
-            found.units.is_small,
+            **vars(tests),
+            values=found.values.reshape(-1, 2),
+            n=np.full(len(first), len(rows)),
+            deviations=_directions(found, gaps, rows, n_rows),
+            is_small=found.units.is_small,
         )
 
     def ties(self) -> BoolArray:

@@ -156,7 +156,7 @@ class Pilot:
         return cls(
             test.estimate if effect is None else effect,
             root * test.standard_error,
-            root * test.error_here,
+            root * math.sqrt(test.here),
             test.df / max(n - 4, 1),
         )
 
