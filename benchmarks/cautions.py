@@ -43,7 +43,7 @@ class Asked:
     options: dict[str, Any] = field(default_factory=dict)
 
     def answer(self) -> Any:
-        """Ask it."""
+        """Return the answer."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             ask = getattr(reldep, self.question)

@@ -133,7 +133,7 @@ def sample(g: np.random.Generator, m: int, case: str) -> tuple[Array, Array, Arr
 
 
 def asked(case: str, values: list[Array], **options: Any) -> Any:
-    """Ask the question of a case."""
+    """Return the answer to the question of a case."""
     if case == "null":
         return reldep.dependence(*values[:2], **options)
     return reldep.compare(*values, names=("x", "y", "z"), **options)
@@ -143,7 +143,7 @@ class Given(Cell):
     """A law of covariates: how often answers reject in each case, and come with a caution."""
 
     def sample(self, at: int) -> Counter[str]:
-        """Ask the questions of all cases, marginally, given w and of the true residuals."""
+        """Count answers in all cases: marginal, given w and of the true residuals."""
         m, events = int(self.size), Counter[str]()
         for number, case in enumerate(BEYOND):
             g = np.random.default_rng([m, at, number])
@@ -165,7 +165,7 @@ class Rule(Cell):
     """A rule that few rows hardly show: how often answers reject, and do so without a caution."""
 
     def sample(self, at: int) -> Counter[str]:
-        """Ask the questions of a null and of a tie given w."""
+        """Count answers for a null and a tie given w."""
         m, events = int(self.size), Counter[str]()
         for number, case in enumerate(("null", "tie")):
             values, w = self.drawn(self.rng(at, number), m, case)

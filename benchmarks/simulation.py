@@ -91,7 +91,7 @@ def store(cells: dict[str, Counter[str]]) -> None:
 
 
 def shown(value: float | None, digits: int = 3) -> str:
-    """Write a rate as .051."""
+    """Return a rate as .051."""
     if value is None:
         return "–"
     return f"{value:.{digits}f}".removeprefix("0") if value < 1 - 0.5 * 10**-digits else "1"

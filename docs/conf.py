@@ -33,7 +33,7 @@ bibtex_bibfiles = ["references.bib"]
 bibtex_reference_style = "author_year"
 autosummary_generate = True
 # Formulas are set by a copy of MathJax in the pages, so that they can be read offline: one file of
-# 2 MB that holds its fonts (MathJax 3.2.2, Apache-2.0, as published).
+# 2 MB that contains its fonts (MathJax 3.2.2, Apache-2.0, as published).
 mathjax_path = "mathjax/tex-svg.js"
 mathjax3_config = {"options": {"enableMenu": False}}  # whose entries would load further files
 numpydoc_show_class_members = False
@@ -65,7 +65,7 @@ html_show_sourcelink = False
 
 
 def copy_mathjax(app: Sphinx) -> None:
-    """Put the one file of MathJax that the pages load beside them."""
+    """Copy the one file of MathJax that the pages load next to them."""
     if app.builder.format != "html":
         return
     shipped = importlib.metadata.distribution("sphinx-mathjax-offline")

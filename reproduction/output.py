@@ -88,18 +88,18 @@ class Output:
 
 
 def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Write a table in Markdown, text to the left and all other columns to the right."""
+    """Return a table in Markdown, text to the left and all other columns to the right."""
     rule = [":--", *["--:"] * (len(header) - 1)]
     return "\n".join(f"| {' | '.join(line)} |" for line in (header, rule, *rows))
 
 
 def image(name: str, caption: str) -> str:
-    """Show a figure that is next to the page, with its caption."""
+    """Return the Markdown of a figure next to the page, with its caption."""
     return f"![{caption}]({name}.png)\n\n*{caption}*"
 
 
 def pvalue(value: float) -> str:
-    """Write a p-value with two digits."""
+    """Return a p-value with two digits."""
     if value < 1e-300:
         return "< 1e-300"
     return f"{value:.1e}" if value < 1e-3 else f"{value:.2g}"
@@ -114,7 +114,7 @@ def unprinted_cautions() -> Iterator[None]:
 
 
 def cautions_of(result: Any) -> str:
-    """Name the kinds of cautions of a result, for a cell of a table."""
+    """Return the kinds of cautions of a result, for a cell of a table."""
     return " ".join(type(caution).__name__.removesuffix("Warning") for caution in result.warnings)
 
 

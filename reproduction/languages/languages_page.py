@@ -65,7 +65,7 @@ the tests about it: a tick is a yes at 5%, in agreement with the tree."""
 def paragraphs(
     request: RunRequest, texts: Dataset, rows: Rows, nearest: Rows, groups: Rows, n_draws: int
 ) -> list[str]:
-    """Write the page."""
+    """Return the paragraphs of the page."""
     shipped = request.data is None
     command = f"python -m reproduction languages --{request.size} --seed {request.seed}"
     command += "" if shipped else " --data DIR"
@@ -82,7 +82,7 @@ def paragraphs(
 
 
 def _papers_tables(rows: Rows) -> list[str]:
-    """Write the paper's tables as far as their languages are there."""
+    """Return the paper's tables as far as their languages are available."""
     asked = [kind for kind in TITLES if any(row["table"] == kind for row in rows)]
     parts = [_PAPER, _OTHER_CORPUS]
     for kind in asked:

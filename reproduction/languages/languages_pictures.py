@@ -85,7 +85,7 @@ def _paired(rows: Rows) -> list[tuple[dict[str, Any], dict[str, Any]]]:
 
 
 def _write_verdicts(ax: Any, y: float, first: dict[str, Any], second: dict[str, Any]) -> None:
-    """Write a question and its three p-values, each with a mark for yes or no at 5%."""
+    """Draw a question and its three p-values, each with a mark for yes or no at 5%."""
     source, near, far = _names([first[key] for key in ("source", "near", "far")])
     ax.text(0.03, y, f"{source}: {near} over {far}", fontsize="small")
     printed = first["printed_p"]

@@ -69,7 +69,7 @@ What the paper concludes is reproduced: the joint test rejects where the split t
 
 
 def paragraphs(request: RunRequest, tables: dict[str, Rows]) -> list[str]:
-    """Write the page."""
+    """Return the paragraphs of the page."""
     power, pvalues, tried = tables["power"], tables["pvalues"], tables["candidates"]
     return [
         "# Synthetic data: a sine and two spirals",
