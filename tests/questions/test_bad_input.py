@@ -27,6 +27,8 @@ RARE = np.repeat(["a", "b"], [M - 2, 2])
 WIDE = np.random.default_rng(2).normal(size=(M, 27))
 UNUSABLE = {**T, "one": np.ones(M), "two": np.full(M, 2.0), "none": np.full(M, np.nan)}
 UNUSABLE |= {name: np.where(np.arange(M) == 3, np.nan, Z + i) for i, name in enumerate("cd")}
+ONE = np.where(np.arange(M) == 4, 2.0, 1.0)
+ILL = np.where(ONE > 1, "ill", "well")
 LINKS = [[0, 1, 0.2, 2]]
 A = reldep.influence({"x": Z, **T}, PAIRS, variance="fixed-kernel")
 
@@ -68,6 +70,10 @@ compare(X, Y, Z, kernel=3) -> TypeError: kernel for source is of type int
 compare(X, Y, SEX, kernel='gaussian') -> TypeError: kernel Gaussian cannot be used for second
 compare(X, Y, Z, kernel=lambda a, b: np.zeros(3)) -> kernel function for source returned shape (3,)
 compare(X, Y, Z, kernel=lambda a, b: np.nan * a @ b.T) -> returned NaN or infinite values
+compare(X, Y, ONE) -> all observations but one are the same in second (row 4
+compare(ILL, X, Y) -> all observations but one are the same in source (row 4
+rank(Z, {**T, 'rare': np.c_[ONE, ONE]}) -> all observations but one are the same in rare (row 4
+matrix({**T, 'rare': ONE.astype(int)}) -> all observations but one are the same in rare (row 4
 compare(X, Y, Y) -> the estimated variance of the contrast of source ~ first, source ~ second is 0
 compare(X, np.c_[X[:, 1], Z], Z) -> target 'first' contains '0', which is in the source 'source'
 compare(SEX, SEX.tolist(), Z) -> target 'first' is the source itself
@@ -256,27 +262,6 @@ Polynomial(offset=-1) -> offset=-1
 @pytest.mark.parametrize("line", MISTAKES.strip().splitlines())
 def test_bad_input_says_what_and_how_to_go_on(line):
     assert isinstance(refused(line, globals()), Message)
-
-
-ONE = np.where(np.arange(30) == 4, 2.0, 1.0)
-
-
-@pytest.mark.parametrize(
-    "lone", [ONE, ONE.astype(int), np.where(ONE > 1, "ill", "well"), np.column_stack([ONE, ONE])]
-)
-def test_a_variable_of_which_one_row_varies_is_refused_and_that_row_named(rng, lone):
-    x, y = rng.normal(size=(2, 30))
-    for ask in (
-        lambda: reldep.compare(x, y, lone, names=("x", "y", "rare")),
-        lambda: reldep.compare(lone, x, y, names=("rare", "x", "y")),
-        lambda: reldep.rank(x, {"y": y, "rare": lone}),
-        lambda: reldep.matrix({"x": x, "y": y, "rare": lone}),
-        lambda: reldep.dependence(x, lone, names=("x", "rare")),
-    ):
-        with pytest.raises(
-            ValueError, match=r"all observations but one are the same in rare \(row 4"
-        ):
-            ask()
 
 
 @pytest.mark.parametrize("na", [-999, "-999", [-999, 10**400], ("-999", -1), np.float64(-999)])

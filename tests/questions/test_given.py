@@ -142,19 +142,6 @@ def test_left_out_errors_are_those_of_regressions_without_the_rows(rng, units):
         assert found[out] == pytest.approx(values[out] - X[out] @ fit, rel=1e-8)
 
 
-def test_residuals_are_worth_the_rows_of_their_covariance(rng):
-    covariates = Covariates(rng.normal(size=(40, 2)), [np.arange(40) % 4])
-    smoother = smoother_of(covariates)
-    left = smoother.leftover(np.eye(40))
-    G = left @ left.T
-    assert smoother.effective_rows == pytest.approx(np.trace(G) ** 2 / (G**2).sum() + 1, rel=1e-12)
-    even = smoother.residuals(np.eye(40))
-    assert (even**2).sum(axis=1) == pytest.approx(np.ones(40), rel=1e-12)
-    line = Covariates(rng.normal(size=(40, 1)))
-    straight = smoother_of(line, "straight", 0)
-    assert straight.effective_rows == pytest.approx(39)  # 38 of a straight line, and 1
-
-
 def answer(values, given, **options):
     found = reldep.compare(*values, given=given, names=("x", "y", "z"), **options)
     return np.array([found.estimate, found.standard_error, found.pvalue])

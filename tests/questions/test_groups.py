@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import norm, spearmanr
 
 import reldep
-from reldep.exceptions import InputError, ReldepWarning
+from reldep.exceptions import InputError
 
 HALF = np.repeat(["a", "b"], 40)
 FEW = {"n_simulations": 400}
@@ -18,10 +18,6 @@ FEW = {"n_simulations": 400}
 def xy(rng):
     x = rng.normal(size=80)
     return x, x + np.where(HALF == "a", 0.3, 2.0) * rng.normal(size=80)
-
-
-def said_of(answer):
-    return " ".join(str(caution) for caution in answer.warnings)
 
 
 @pytest.mark.parametrize("measure", ["cka", "hsic", "dcor"])
@@ -117,16 +113,3 @@ def test_groups_stand_in_the_order_of_their_labels(xy):
     assert reldep.groups(*xy, pd.Series(dose), **FEW).groups == ("low", "high")
     days = pd.Series(np.where(HALF == "a", "2024-02-01", "2023-05-01"))
     assert reldep.groups(*xy, pd.to_datetime(days), **FEW).groups == ("2023-05-01", "2024-02-01")
-
-
-def test_groups_written_in_two_ways_and_rows_without_a_group_are_said():
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=90)
-    by = ["m", "M ", "w"] * 29 + [None] * 3
-    with pytest.warns(ReldepWarning):
-        answer = reldep.groups(x, x + rng.normal(size=90), by, missing="drop")
-    said = said_of(answer)
-    assert "'by' has labels that may be the same" in said
-    assert "('m', 'M ')" in said
-    assert answer.provenance.n_dropped == 3
-    assert answer.n_observations == 87

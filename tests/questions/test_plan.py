@@ -6,7 +6,6 @@ from time import thread_time
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 
 import reldep
 from reldep.engine import Tiled
@@ -46,26 +45,6 @@ def test_more_memory_is_expected_for_more_targets(rng):
     assert two.engine.name == "tiled"
     assert two.seconds > 0
     assert two.memory > reldep.explain_plan(x, y).memory
-
-
-def test_a_million_labels_are_planned_with_explicit_features():
-    rng = np.random.default_rng(0)
-    a, b, c = np.array(list("abcde"))[rng.integers(0, 5, (3, 200_000))]
-    plan = reldep.explain_plan(a, b, c)
-    assert plan.engine.name == "features"
-    assert plan.memory < 1_000_000_000
-
-
-@pytest.mark.parametrize(("n_common", "engine"), [(0, "features"), (20, "tiled")])
-def test_sparse_features_that_many_rows_share_are_not_multiplied(n_common, engine):
-    rng, n, p = np.random.default_rng(0), 3_100, 60_000
-    tables = []
-    for _ in range(2):
-        columns = rng.integers(n_common, p, (n, 40))
-        columns[:, :20] = rng.integers(0, n_common or p, (n, 20))
-        at = np.repeat(np.arange(n), 40), columns.ravel()
-        tables.append(csr_array((rng.random(40 * n), at), shape=(n, p)))
-    assert reldep.explain_plan(*tables, kernel="linear").engine.name == engine
 
 
 def test_kernels_that_take_long_are_computed_in_blocks_of_few_rows(rng):

@@ -70,11 +70,6 @@ class Levels(NamedTuple):
         values, codes, counts = np.unique(column, return_inverse=True, return_counts=True)
         return cls(values, codes.reshape(-1), counts)
 
-    def ranks(self) -> FloatArray:
-        """Return the mid-rank of every row, on a scale from 0 to 1."""
-        middle = (np.cumsum(self.counts) - 0.5 * self.counts) / len(self.codes)
-        return np.asarray(middle[self.codes])
-
 
 class Columns:
     """The columns of a variable, with what several checks need of them, computed once."""
@@ -123,9 +118,7 @@ class Columns:
         """The centred ranks of numbers and indicators of labels, by column; None for objects."""
         columns: list[FloatArray] = []
         for part in self.parts:
-            if self.levels is not None and self.only is not None and len(part) <= MOST_ROWS:
-                columns.append(self.levels.ranks())
-            elif isinstance(part, Numeric):
+            if isinstance(part, Numeric):
                 columns.extend(_ranks(part.values[:MOST_ROWS, :MOST_COLUMNS].T))
             elif isinstance(part, Labels):
                 codes = part.codes[:MOST_ROWS]
