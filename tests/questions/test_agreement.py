@@ -171,7 +171,7 @@ def test_clusters_may_be_chosen_when_asking_but_series_need_the_data():
     first_order, exact = (reldep.contrast(A, weights, clusters=groups) for A in (computed, data()))
     assert first_order.estimate == pytest.approx(exact.estimate, rel=0.1)
     assert first_order.standard_error == pytest.approx(exact.standard_error, rel=0.25)
-    with pytest.raises(reldep.exceptions.InputError, match="`max_lag` needs the variables"):
+    with pytest.raises(reldep.exceptions.InputError, match="`max_lag` needs variables"):
         reldep.contrast(computed, weights, max_lag=3)
 
 

@@ -142,9 +142,8 @@ class Columns:
         if gaps.any() and self.study.options["missing"] != "drop":
             raise InputError(
                 f"{name!r} among the {self.role} has missing values: "
-                f"{variable.describe_missing(self.study.dataset.rows)}. Fill them in, "
-                "leave the column out, or pass `missing='drop'` to leave out, for each column, the "
-                "rows that it does not have."
+                f"{variable.describe_missing(self.study.dataset.rows)}. Fill them in, or pass "
+                "`missing='drop'` to leave out, for each column, the rows that it does not have."
             )
         same = self.checks.look(name, variable)
         if same:

@@ -167,8 +167,7 @@ def as_numbers(variable: Variable, kernel: Kernel) -> tuple[FloatArray, Kernel, 
             return size * (values == values[both[1]]), Linear(), False
         return values, kernel, False
     raise InputError(
-        f"`given` takes numbers and labels, not {variable.name} with kernel {kernel}; leave "
-        "it out, or pass numbers or labels in its place."
+        f"`given` takes numbers and labels, not {variable.name} with kernel {kernel}; leave it out."
     )
 
 
@@ -191,8 +190,7 @@ def columns_of(covariates: Variable) -> list[Numeric | Labels]:
             )
         elif part.doubt is not None:
             raise InputError(
-                f"{which}`given` {part.doubt}. Pass numbers; or, if they are labels after all, a "
-                "categorical column."
+                f"{which}`given` {part.doubt}. Pass numbers, or a categorical column of labels."
             )
         elif len(np.unique(part.codes)) == len(part):
             raise InputError(
@@ -248,8 +246,8 @@ def _check_apart(variables: Iterable[Variable], covariates: Sequence[Variable]) 
         is_among = bool(own.values) and own.values.keys() <= among
         if is_among or any(own.is_like(one) for one in known):
             raise InputError(
-                f"{variable.name} is among the columns of `given`, or a rising or falling function "
-                "of them, so that nothing of it is left; take it out of one of them."
+                f"{variable.name} is among the columns of `given`, by its values or its order; "
+                "take it out of one of them."
             )
 
 

@@ -253,8 +253,7 @@ def check_stored(
     engine = getattr(options.get("engine"), "name", options.get("engine", "auto"))
     if engine not in ("auto", "blocks"):
         raise InputError(
-            f"`engine={options['engine']!r}` needs the columns in memory, where they do not fit; "
-            "use `engine='blocks'`."
+            f"for `engine={options['engine']!r}` the columns do not fit; use `engine='blocks'`."
         )
     refused = {
         "paper_test()": question == "paper_test",
@@ -343,8 +342,8 @@ class ClusterRows:
         self.sums.append(sum(total for _, total in found) % 2**64)
         if self.sums[-1] != self.sums[0]:
             raise InputError(
-                "the data have changed while they were computed: two passes over the partitions "
-                "give other values. Make them the same every time, or persist them."
+                "two passes over the partitions give other values; persist the data, or make them "
+                "the same every time."
             )
         return [one for one, _ in found]
 

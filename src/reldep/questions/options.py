@@ -120,8 +120,7 @@ def check_lag(lag: Any, n: int, time: TimeOrder | None = None) -> None:
     is_whole = isinstance(lag, (int, np.integer)) and not isinstance(lag, bool)
     if not (is_whole and 0 <= lag < n) and not (isinstance(lag, str) and lag == "auto"):
         raise InputError(
-            f"`max_lag={lag!r}` does not fit {n} observations; pass a whole number below {n}, or "
-            "`max_lag='auto'`."
+            f"`max_lag={lag!r}` does not fit {n} observations; pass a whole number below {n}."
         )
 
 

@@ -81,8 +81,7 @@ def sensitivity(
     found = [one.influence(needed) for one in scaled]
     if len({one.values.shape for one in found}) > 1:
         raise InputError(
-            "not all bandwidths were computed in the same blocks of rows; pass `engine='tiled'`, "
-            "or Blocks with a size."
+            "the bandwidths have different blocks of rows; pass `engine='tiled'` or Blocks(size)."
         )
     dependences = [one.estimates(at) for one, at in zip(scaled, found, strict=True)]
     # The data are looked at once.

@@ -165,8 +165,7 @@ class Study(Data):
             sizes = None if table is None else table.unit_sizes
             if rows.any and sizes is None:
                 raise InputError(
-                    "the Influence was computed in blocks of independent rows; pass the data in "
-                    "its place, with `clusters` or `max_lag`."
+                    "the Influence was computed in blocks of independent rows; pass the data."
                 )
             if sizes is not None and rows.max_lag is not None:
                 rows = replace(rows, n_blocks=len(sizes))
@@ -367,8 +366,7 @@ def in_reach(study: Study, most: int = SIZES.dense_rows) -> Study:
         if engine == "auto":
             return study
         raise InputError(
-            f"`engine={engine!r}` cannot leave out pairs of rows within clusters among {n:,} rows; "
-            "use `engine='blocks'`."
+            f"beyond {most:,} rows `clusters` need `engine='blocks'`, not `engine={engine!r}`."
         )
     order = generator(study.options).permutation(n)
     order = order[np.argsort(codes[order], kind="stable")]
@@ -394,8 +392,7 @@ def reuse_influence(
             )
     if options["max_lag"] is not None:
         raise InputError(
-            "`max_lag` needs the variables, which show how slowly the series move; pass the data "
-            "in place of the Influence."
+            "`max_lag` needs variables, which show how slowly they move; pass these, not A."
         )
     if options["measure"] == "dcor":
         # Given covariates, the kernel of labels is linear in the residuals of their indicators.
