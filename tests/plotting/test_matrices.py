@@ -74,7 +74,7 @@ def test_cells_that_are_not_significant_lie_below_the_scale():
     below = cells(ax) < image.get_clim()[0]
     np.testing.assert_array_equal(below.filled(False), pvalues >= 0.05)
     assert " ".join(text.get_text() for text in ax.texts) == "0.60 0.10 0.60 0.50 0.10 0.50"
-    assert ax.get_title(loc="right") == "grey: p-value of 0.05 or more"
+    assert ax.get_title(loc="right") == "grey: not significant at 5%"
 
 
 def test_nothing_significant_still_draws():
@@ -108,7 +108,7 @@ def test_level_of_the_pairwise_picture_can_be_chosen():
     differences, pvalues = [[0, 0.2], [0, 0]], [[1, 0.01], [1, 1]]
     ax = plotting.pairwise(["a", "b"], differences, pvalues, alpha=0.001)
     assert (cells(ax).compressed() < 0).all()
-    assert ax.get_title(loc="right") == "grey: adjusted p-value of 0.001 or more"
+    assert ax.get_title(loc="right") == "grey: not significant at 0.1%"
 
 
 def test_copies_of_one_target_are_drawn_as_equal(triple, picture_of):

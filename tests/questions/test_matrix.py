@@ -66,3 +66,13 @@ def test_a_frame_a_mapping_and_an_array_are_one(rng):
         for data in (frame, values, {name: frame[name] for name in frame.columns})
     ]
     assert tables[0] == tables[1] == tables[2]
+
+
+def test_copies_of_a_variable_are_drawn_as_one():
+    x, noise = np.random.default_rng(0).normal(size=(2, 45))
+    # Rounding takes some of their dependences above 1.
+    copies = {f"{factor} times": factor * x for factor in (1.5, 2.7, 11, 13.3)}
+    answer = reldep.matrix({"x": x, "y": x + noise, **copies}, **FEW)
+    assert answer.estimates.max() == pytest.approx(1)
+    assert min(answer.tree().to_frame()["height"]) >= 0
+    assert "Tree of 6 variables" in answer.to_html()

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from reldep.data.variables import FloatArray
 from reldep.exceptions import InputError
 from reldep.plotting import style
-from reldep.words import MEASURE_NAMES
+from reldep.words import MEASURE_NAMES, percent
 
 # More cells than this on a side leave no room for a number in each.
 MOST_WRITTEN = 14
@@ -94,7 +94,8 @@ def heatmap(
     if links is not None:
         _tree_above(ax, links)
     if pvalues is not None:
-        _explain_grey(ax, f"grey: p-value of {alpha:.3g} or more", below=links is not None)
+        # Above the cells there may be a tree.
+        _explain_grey(ax, alpha, height=1.0 if links is None else 1.18)
     return ax
 
 
@@ -106,9 +107,8 @@ def _tree_above(ax: Any, links: FloatArray) -> None:
     above.axis("off")
 
 
-def _explain_grey(ax: Any, text: str, *, below: bool = False) -> None:
-    # Above the cells there may be a tree.
-    height = 1.18 if below else 1.0
+def _explain_grey(ax: Any, alpha: float, height: float = 1.0) -> None:
+    text = f"grey: not significant at {percent(alpha)}"
     ax.set_title(text, fontsize="small", loc="right", y=height)
 
 
@@ -153,7 +153,7 @@ def pairwise(
         _write(ax, image, shown, [[_pvalue(p) for p in row] for row in adjusted])
     _colour_bar(ax, image, f"difference of {MEASURE_NAMES[measure]}")
     ax.set(xlabel="weaker", ylabel="stronger")
-    _explain_grey(ax, f"grey: adjusted p-value of {alpha:.3g} or more")
+    _explain_grey(ax, alpha)
     return ax
 
 

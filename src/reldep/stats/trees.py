@@ -40,7 +40,9 @@ def average_linkage(similarities: FloatArray) -> FloatArray:
     >>> average_linkage(cka).round(6).tolist()
     [[0.0, 1.0, 0.1, 2.0], [2.0, 3.0, 0.7, 3.0]]
     """
-    return _linkage(similarities[np.triu_indices(len(similarities), 1)])
+    cells = similarities[np.triu_indices(len(similarities), 1)]
+    # That of copies may be above 1 by rounding, and no distance is below 0.
+    return _linkage(np.minimum(cells, 1.0))
 
 
 def groups_of(linkage: FloatArray) -> tuple[frozenset[int], ...]:
