@@ -74,30 +74,28 @@ def compare(
     return compared(study.compute())
 
 
+KERNEL = Argument(
+    'As for compare; "published" is the Gaussian kernel at the median distance for '
+    "numbers, and Delta for labels.",
+    "published",
+    "str, Kernel, callable, tuple or mapping",
+    parse=shared.parse_kernels,
+    is_list=True,
+)
+METHOD = Argument(
+    'On the same rows, or "split": the first half of the rows for the one dependence and '
+    "the second half for the other, as in the paper's independent test.",
+    "joint",
+)
+
+
 class PaperOptions(shared.Basic, shared.Named, total=False):
     """The options of :func:`paper_test`."""
 
     data: shared.Data
-    kernel: Annotated[
-        Any,
-        Argument(
-            'As for compare; "published" is the Gaussian kernel at the median distance for '
-            "numbers, and Delta for labels.",
-            "published",
-            "str, Kernel, callable, tuple or mapping",
-            parse=shared.parse_kernels,
-            is_list=True,
-        ),
-    ]
+    kernel: Annotated[Any, KERNEL]
     alternative: Annotated[shared.Alternative, Argument('"greater": more on the first.', "greater")]
-    method: Annotated[
-        Method,
-        Argument(
-            'On the same rows, or "split": the first half of the rows for the one dependence and '
-            "the second half for the other, as in the paper's independent test.",
-            "joint",
-        ),
-    ]
+    method: Annotated[Method, METHOD]
 
 
 @question

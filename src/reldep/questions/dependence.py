@@ -37,17 +37,17 @@ if TYPE_CHECKING:
 Test = Literal["chi-square", "permutation"]
 
 
+TEST = Argument(
+    "The test of independence: by the chi-square approximation, or by shuffling the rows "
+    "of `y`. With `clusters` and `max_lag` the result says which was used.",
+    "chi-square",
+)
+
+
 class DependenceOptions(shared.Options, shared.Named, total=False):
     """The options of :func:`dependence`."""
 
-    test: Annotated[
-        Test,
-        Argument(
-            "The test of independence: by the chi-square approximation, or by shuffling the rows "
-            "of `y`. With `clusters` and `max_lag` the result says which was used.",
-            "chi-square",
-        ),
-    ]
+    test: Annotated[Test, TEST]
     n_permutations: Annotated[int, shared.repetitions("How often rows are shuffled.")]
 
 

@@ -38,17 +38,17 @@ BY_COLUMN = Argument(
 )
 
 
+TEST = Argument(
+    '"score" compares groups by a quasi-likelihood and Welch\'s F. "permutation" shuffles '
+    "the labels and studentises: for small groups.",
+    "score",
+)
+
+
 class GroupOptions(shared.Shared, shared.Directed, shared.Named, total=False):
     """The options of :func:`groups`."""
 
-    test: Annotated[
-        Test,
-        Argument(
-            '"score" compares groups by a quasi-likelihood and Welch\'s F. "permutation" shuffles '
-            "the labels and studentises: for small groups.",
-            "score",
-        ),
-    ]
+    test: Annotated[Test, TEST]
     n_permutations: Annotated[int, shared.repetitions("How often labels are shuffled.")]
     n_simulations: Annotated[
         int, shared.repetitions("Draws for the simultaneous intervals of the differences.", 10_000)

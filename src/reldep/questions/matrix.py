@@ -29,17 +29,17 @@ def all_columns(values: Mapping[str, Any]) -> Any:
     return values.get("variables", "@all")
 
 
+ADJUST = Argument(
+    "How the p-values of independence are adjusted: Holm's procedure controls the chance "
+    "of any false claim, Benjamini and Hochberg's the share of them.",
+    "holm",
+)
+
+
 class MatrixOptions(shared.Options, shared.Simultaneous, total=False):
     """The options of :func:`matrix`."""
 
-    adjust: Annotated[
-        Adjustment,
-        Argument(
-            "How the p-values of independence are adjusted: Holm's procedure controls the chance "
-            "of any false claim, Benjamini and Hochberg's the share of them.",
-            "holm",
-        ),
-    ]
+    adjust: Annotated[Adjustment, ADJUST]
 
 
 @question

@@ -129,135 +129,131 @@ def repetitions(text: str, default: int = N_PERMUTATIONS) -> Argument:
     return Argument(text, default, parse=number, check=check_count, metavar="N")
 
 
-KERNEL = (
-    'One for all variables, a tuple in their order, or a mapping by name. "auto" uses Laplace at '
-    'the mean distance for numbers and Delta for labels; "standardized" first puts the columns of '
-    "a variable on the same scale. See reldep.kernels."
-)
-VARIANCE = (
+VARIANCE = Argument(
     '"jackknife" leaves out every row in turn and uses Student\'s t. "fixed-kernel" is the '
-    "published variance with the normal law, for independent rows."
-)
-CLUSTERS = (
-    "One label per row; rows with the same label may depend on each other. A tuple of two for "
-    "clusters that cross each other."
-)
-LAG = (
-    "For rows in time order: rows up to this many steps apart may depend on each other. "
-    '"auto" chooses the number from the data. Excludes `clusters`.'
+    "published variance with the normal law, for independent rows.",
+    "jackknife",
 )
 GIVEN = "Covariates to hold fixed, such as age and sex: numbers or labels."
 ENGINE = 'Name of an engine, or an object of reldep.engine; "auto" chooses.'
-RNG = "Random seed; None is a fixed seed, so answers are reproducible."
-COLUMNS = (
+COLUMNS = Argument(
     "Where the columns are. Variables, `given` and `clusters` are then words: a name, a pattern "
     "(C*), a range (C14:C22), any of these under a name (lipids=C*), or a list of words. To "
-    "choose rows, name them or mark missing values, pass a table of `reldep.read`."
+    "choose rows, name them or mark missing values, pass a table of `reldep.read`.",
+    None,
+    "path, reldep.read() or data frame",
 )
-
-
-Data = Annotated[Any, Argument(COLUMNS, None, "path, reldep.read() or data frame")]
+Data = Annotated[Any, COLUMNS]
+KERNEL = Argument(
+    'One for all variables, a tuple in their order, or a mapping by name. "auto" uses Laplace at '
+    'the mean distance for numbers and Delta for labels; "standardized" first puts the columns of '
+    "a variable on the same scale. See reldep.kernels.",
+    "auto",
+    "str, Kernel, callable, tuple or mapping",
+    parse=parse_kernels,
+    is_list=True,
+    metavar="KERNEL",
+    in_words="A kernel for all variables, or NAME=KERNEL for one of them; several if "
+    "repeated: auto, gaussian, gaussian:0.5*median, gaussian:2.0, laplace, linear, "
+    "polynomial:3, delta, distance, standardized and others.",
+)
 
 
 class Kernels(TypedDict, total=False):
     """The kernels of the variables."""
 
-    kernel: Annotated[
-        Any,
-        Argument(
-            KERNEL,
-            "auto",
-            "str, Kernel, callable, tuple or mapping",
-            parse=parse_kernels,
-            is_list=True,
-            metavar="KERNEL",
-            in_words="A kernel for all variables, or NAME=KERNEL for one of them; several if "
-            "repeated: auto, gaussian, gaussian:0.5*median, gaussian:2.0, laplace, linear, "
-            "polynomial:3, delta, distance, standardized and others.",
-        ),
-    ]
+    kernel: Annotated[Any, KERNEL]
+
+
+MISSING = Argument(
+    '"raise" refuses incomplete rows, "drop" leaves them out.', "raise", panel="Data"
+)
 
 
 class Basic(TypedDict, total=False):
     """The options of every question."""
 
-    missing: Annotated[
-        Missing,
-        Argument('"raise" refuses incomplete rows, "drop" leaves them out.', "raise", panel="Data"),
-    ]
+    missing: Annotated[Missing, MISSING]
     engine: Annotated[Any, Argument(ENGINE, "auto", "str or engine", metavar="NAME")]
+
+
+RNG = Argument(
+    "Random seed; None is a fixed seed, so answers are reproducible.",
+    None,
+    "int or numpy.random.Generator",
+    parse=number,
+    check=check_seed,
+    in_words="Random seed; answers are reproducible without it, too.",
+    flags=("--seed",),
+    metavar="N",
+)
 
 
 class Seeded(TypedDict, total=False):
     """The seed of random steps, and where the columns are."""
 
-    rng: Annotated[
-        Any,
-        Argument(
-            RNG,
-            None,
-            "int or numpy.random.Generator",
-            parse=number,
-            check=check_seed,
-            in_words="Random seed; answers are reproducible without it, too.",
-            flags=("--seed",),
-            metavar="N",
-        ),
-    ]
+    rng: Annotated[Any, RNG]
     data: Data
+
+
+MEASURE = Argument(
+    "Centred kernel alignment, raw HSIC or squared distance correlation. Raw HSIC also "
+    "counts how much a target varies in itself.",
+    "cka",
+)
 
 
 class Measured(TypedDict, total=False):
     """The measure of dependence."""
 
-    measure: Annotated[
-        Measure,
-        Argument(
-            "Centred kernel alignment, raw HSIC or squared distance correlation. Raw HSIC also "
-            "counts how much a target varies in itself.",
-            "cka",
-        ),
-    ]
+    measure: Annotated[Measure, MEASURE]
+
+
+ALTERNATIVE = Argument(
+    'The claim to test: any difference, "greater" (the first is stronger) or "less".',
+    "two-sided",
+)
 
 
 class Directed(TypedDict, total=False):
     """The direction of a test."""
 
-    alternative: Annotated[
-        Alternative,
-        Argument(
-            'The claim to test: any difference, "greater" (the first is stronger) or "less".',
-            "two-sided",
-        ),
-    ]
+    alternative: Annotated[Alternative, ALTERNATIVE]
 
 
 class Assessed(TypedDict, total=False):
     """How errors are assessed."""
 
-    variance: Annotated[Variance, Argument(VARIANCE, "jackknife")]
+    variance: Annotated[Variance, VARIANCE]
+
+
+CLUSTERS = Argument(
+    "One label per row; rows with the same label may depend on each other. A tuple of two for "
+    "clusters that cross each other.",
+    None,
+    "array_like or column name",
+    "labels",
+    parse=clusterings,
+    metavar="COL",
+    in_words="The column of labels: rows with the same label may depend on each other. Two "
+    "columns for clusters that cross each other.",
+)
+MAX_LAG = Argument(
+    "For rows in time order: rows up to this many steps apart may depend on each other. "
+    '"auto" chooses the number from the data. Excludes `clusters`.',
+    None,
+    'int or "auto"',
+    parse=number,
+    metavar="N",
+    label="Longest lag",
+)
 
 
 class Rows(Assessed, total=False):
     """Which rows may depend on each other."""
 
-    clusters: Annotated[
-        Any,
-        Argument(
-            CLUSTERS,
-            None,
-            "array_like or column name",
-            "labels",
-            parse=clusterings,
-            metavar="COL",
-            in_words="The column of labels: rows with the same label may depend on each other. Two "
-            "columns for clusters that cross each other.",
-        ),
-    ]
-    max_lag: Annotated[
-        Lag,
-        Argument(LAG, None, 'int or "auto"', parse=number, metavar="N", label="Longest lag"),
-    ]
+    clusters: Annotated[Any, CLUSTERS]
+    max_lag: Annotated[Lag, MAX_LAG]
 
 
 class Conditioned(TypedDict, total=False):
@@ -266,13 +262,13 @@ class Conditioned(TypedDict, total=False):
     given: Annotated[Any, Argument(GIVEN, None, DATA, "covariates", parse=words, metavar="COLS")]
 
 
+NAMES = Argument("Names in the answer, in the order of the variables.", None, "sequence of str")
+
+
 class Named(TypedDict, total=False):
     """Names in the answer."""
 
-    names: Annotated[
-        Sequence[str] | None,
-        Argument("Names in the answer, in the order of the variables.", None, "sequence of str"),
-    ]
+    names: Annotated[Sequence[str] | None, NAMES]
 
 
 class Shared(Measured, Kernels, Conditioned, Basic, Seeded, total=False):
@@ -283,18 +279,18 @@ class Options(Measured, Kernels, Rows, Conditioned, Basic, Seeded, total=False):
     """The options that most questions share."""
 
 
+CONFIDENCE_LEVEL = Argument(
+    "Of the intervals, which hold for all variables at once.",
+    0.95,
+    parse=number,
+    check=check_level,
+)
+
+
 class Simultaneous(TypedDict, total=False):
     """Of intervals that hold for many variables at once."""
 
-    confidence_level: Annotated[
-        float,
-        Argument(
-            "Of the intervals, which hold for all variables at once.",
-            0.95,
-            parse=number,
-            check=check_level,
-        ),
-    ]
+    confidence_level: Annotated[float, CONFIDENCE_LEVEL]
     n_simulations: Annotated[
         int, repetitions("Number of draws from the joint law of the estimates.", 10_000)
     ]

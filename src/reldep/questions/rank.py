@@ -25,18 +25,18 @@ from reldep.words import counted
 Adjustment = Literal["single-step", "step-down", "holm", "bh"]
 
 
+ADJUST = Argument(
+    'How p-values are adjusted for the number of pairs. "single-step" agrees with the '
+    'intervals; "step-down" is a little more powerful; "holm" needs no simulation; "bh" '
+    "controls the false discovery rate.",
+    "single-step",
+)
+
+
 class RankOptions(shared.Options, shared.Simultaneous, shared.Named, total=False):
     """The options of :func:`rank`."""
 
-    adjust: Annotated[
-        Adjustment,
-        Argument(
-            'How p-values are adjusted for the number of pairs. "single-step" agrees with the '
-            'intervals; "step-down" is a little more powerful; "holm" needs no simulation; "bh" '
-            "controls the false discovery rate.",
-            "single-step",
-        ),
-    ]
+    adjust: Annotated[Adjustment, ADJUST]
 
 
 @question

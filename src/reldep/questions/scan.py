@@ -45,17 +45,17 @@ FIRST = replace(
 )
 
 
+ADJUST = Argument(
+    "How adjusted p-values keep the chance of any false claim: by the joint law of all "
+    "sources, or by Holm's procedure, as always for many targets.",
+    "single-step",
+)
+
+
 class ScanOptions(shared.Shared, shared.Directed, shared.Named, shared.Simultaneous, total=False):
     """The options of :func:`scan`."""
 
-    adjust: Annotated[
-        Adjustment,
-        Argument(
-            "How adjusted p-values keep the chance of any false claim: by the joint law of all "
-            "sources, or by Holm's procedure, as always for many targets.",
-            "single-step",
-        ),
-    ]
+    adjust: Annotated[Adjustment, ADJUST]
 
 
 @question

@@ -22,21 +22,20 @@ from reldep.stats.pairwise import crossed_deviations
 from reldep.stats.scan import AcrossScales
 
 # From an eighth to eight times the bandwidth, two steps for each doubling.
-FACTORS = tuple(2.0 ** (step / 2) for step in range(-6, 7))
+GRID = tuple(2.0 ** (step / 2) for step in range(-6, 7))
+
+FACTORS = Argument(
+    "By what the bandwidths of all variables are multiplied together; variables without "
+    "one stay as they are.",
+    GRID,
+    "sequence of float",
+)
 
 
 class SensitivityOptions(shared.Options, shared.Directed, shared.Named, total=False):
     """The options of :func:`sensitivity`."""
 
-    factors: Annotated[
-        Sequence[float],
-        Argument(
-            "By what the bandwidths of all variables are multiplied together; variables without "
-            "one stay as they are.",
-            FACTORS,
-            "sequence of float",
-        ),
-    ]
+    factors: Annotated[Sequence[float], FACTORS]
 
 
 @question
