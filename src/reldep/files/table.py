@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -344,8 +345,7 @@ class Table:
         except InputError as error:
             texts = words.values() if isinstance(words, Mapping) else [words]
             each = [one for text in texts for one in ([text] if isinstance(text, str) else text)]
-            pieces = (text.rpartition("=")[2].split(",") for text in each)
-            asked = {piece.strip().strip('"') for some in pieces for piece in some}
+            asked = {piece.strip(' "') for text in each for piece in re.split("[=,]", text)}
             for time, (event, _) in self.lifetimes.items():
                 if event in asked:
                     raise InputError(

@@ -7,9 +7,10 @@ import logging
 import re
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Container, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -38,6 +39,12 @@ _ERROR = re.compile(rb"""\bt=["']e["']""")
 # A formula whose value was not stored, by a program that does not compute.
 _OPEN_FORMULA = re.compile(rb"<(?:\w+:)?f\b(?:[^>]*/>|[^>]*>[^<]*</(?:\w+:)?f>)\s*</(?:\w+:)?c>")
 _CELL_TAG = re.compile(rb"<(?:\w+:)?c[ />]")
+_COUNTED = {
+    "cells": _CELL_TAG,
+    "errors": _ERROR,
+    "open formulas": _OPEN_FORMULA,
+    "hidden rows": _HIDDEN_ROW,
+}
 # Bytes of XML that are looked at together: a piece of a large sheet is little memory.
 _PIECE = 1 << 20
 _DAMAGES = (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError)
@@ -47,7 +54,7 @@ def read_workbook(source: Source, options: Reading) -> Table:
     """Return the table of one sheet: the first, or the one that the options name."""
     name = source.name
     fastexcel = import_extra("fastexcel", extra="excel", purpose=f"reading {name}")
-    said, hidden = _look(source, name)
+    sheets = _look(source, name)
     with _quiet_reader():
         try:
             book = fastexcel.read_excel(source.content)
@@ -63,8 +70,17 @@ def read_workbook(source: Source, options: Reading) -> Table:
     notes = [*source.notes]
     if options["sheet"] is None and len(names) > 1:
         notes.append(f"the sheet {sheet!r} was read, of {listing(names)}")
-    notes += [*cells.notes, *said]
-    n_hidden = hidden.get(sheet, 0)
+    facts = sheets.get(sheet, Counter())
+    n_hidden = facts["hidden rows"]
+    notes += cells.notes
+    if facts["errors"]:
+        n_errors = facts["errors"]
+        notes.append(f"{n_errors} cells hold errors of formulas, such as #DIV/0!, read as missing")
+    if facts["open formulas"]:
+        notes.append(
+            f"{counted(facts['open formulas'], 'formula')} without a value read as missing: open "
+            "the workbook in a spreadsheet program and save it"
+        )
     if n_hidden:
         rows = "1 row is" if n_hidden == 1 else f"{n_hidden:,} rows are"
         notes.append(f"{rows} hidden in the sheet, as by a filter, and read like the others")
@@ -171,28 +187,15 @@ def _texts(words: pl.DataFrame, row: int) -> list[str]:
     return ["" if value is None else str(value).strip() for value in words.row(row)]
 
 
-@dataclass
-class _Facts:
-    """What the XML of a sheet shows: the last place, and how many rows and cells are of a kind."""
-
-    last_row: int = 0
-    last_column: int = 0
-    n_rows: int = 0
-    n_cells: int = 0
-    n_errors: int = 0
-    n_open: int = 0
-    n_hidden: int = 0
-
-
-def _look(source: Source, name: str) -> tuple[list[str], dict[str, int]]:
-    """Return notes about formulas without a value, and the number of hidden rows by sheet.
+def _look(source: Source, name: str) -> dict[str, Counter[str]]:
+    """Return what the XML of every sheet shows.
 
     Raises
     ------
     ValueError
         If a far cell would fill the memory.
     """
-    found: dict[str, _Facts] = {}
+    found: dict[str, Counter[str]] = {}
     try:
         with zipfile.ZipFile(source.file()) as archive:
             known = {info.filename: info for info in archive.infolist()}
@@ -201,23 +204,14 @@ def _look(source: Source, name: str) -> tuple[list[str], dict[str, int]]:
                     continue
                 with archive.open(info) as file:
                     facts = found[part] = _facts(iter(partial(file.read, _PIECE), b""))
-                area = facts.last_row * facts.last_column
-                if area > _MOST_CELLS or (area > _MOST_EMPTY_CELLS and area > 20 * facts.n_cells):
-                    what = f"{facts.n_cells:,} values over {area:,} cells, more than are read"
+                area, n_cells = facts["last row"] * facts["last column"], facts["cells"]
+                if area > _MOST_CELLS or (area > _MOST_EMPTY_CELLS and area > 20 * n_cells):
+                    what = f"{n_cells:,} values over {area:,} cells, more than are read"
                     raise _too_far(name, what)
             parts = _parts(archive, known)
     except _DAMAGES:
-        return [], {}  # an old workbook, or the reader will say what is wrong with it
-    hidden = {sheet: found[part].n_hidden for sheet, part in parts.items() if part in found}
-    n_errors, n_open = (
-        sum(getattr(facts, which) for facts in found.values()) for which in ("n_errors", "n_open")
-    )
-    errors = f"{n_errors} cells hold errors of formulas, such as #DIV/0!, read as missing"
-    not_computed = (
-        f"{counted(n_open, 'formula')} without a value read as missing: open the workbook in a "
-        "spreadsheet program and save it"
-    )
-    return [errors] * bool(n_errors) + [not_computed] * bool(n_open), hidden
+        return {}  # an old workbook, or the reader will say what is wrong with it
+    return {sheet: found[part] for sheet, part in parts.items() if part in found}
 
 
 def _too_far(name: str, what: str) -> InputError:
@@ -251,12 +245,12 @@ def _tags(data: bytes) -> list[dict[str, str]]:
     ]
 
 
-def _facts(pieces: Iterator[bytes]) -> _Facts:
-    """Return what the XML of a sheet shows.
+def _facts(pieces: Iterator[bytes]) -> Counter[str]:
+    """Return the last place of a sheet, and how many rows and cells of a kind its XML shows.
 
     A cell or row without a place of its own follows the one before it.
     """
-    facts, rest = _Facts(), b""
+    facts, rest = Counter[str](), b""
     for piece in (*pieces, b"<row "):
         data = rest + piece
         starts = [match.start() for match in _ROW_TAG.finditer(data)]
@@ -264,19 +258,15 @@ def _facts(pieces: Iterator[bytes]) -> _Facts:
             rest = data
             continue
         whole, rest = data[: starts[-1]], data[starts[-1] :]
+        here = {what: len(pattern.findall(whole)) for what, pattern in _COUNTED.items()}
+        facts.update(here, rows=len(starts) - 1)
         found = _PLACE.findall(whole)
-        n_here = len(_CELL_TAG.findall(whole))
-        facts.n_rows += len(starts) - 1
-        facts.n_cells += n_here
-        facts.n_errors += len(_ERROR.findall(whole))
-        facts.n_open += len(_OPEN_FORMULA.findall(whole))
-        facts.n_hidden += len(_HIDDEN_ROW.findall(whole))
         rows = [int(number) for _, number in found] + [*map(int, _ROW_PLACE.findall(whole))]
         columns = {_column_number(name) for name, _ in found}
-        if n_here > len(found):
+        if here["cells"] > len(found):
             columns |= {len(_CELL_TAG.findall(row)) for row in _ROW_TAG.split(whole)}
-        facts.last_row = max(facts.last_row, facts.n_rows, *rows, 0)
-        facts.last_column = max(facts.last_column, *columns, 0)
+        facts["last row"] = max(facts["last row"], facts["rows"], *rows, 0)
+        facts["last column"] = max(facts["last column"], *columns, 0)
     return facts
 
 
