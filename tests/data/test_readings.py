@@ -16,6 +16,7 @@ import reldep
 import spreadsheets
 from calls import called
 from reldep.data.missing_codes import MISSING_WORDS
+from reldep.data.objects import read_variable
 
 FRAME = pl.DataFrame(
     {
@@ -49,7 +50,8 @@ SOME = {"variable_value_labels": {"age": {21: "adult"}}}
 SEX = {"variable_value_labels": {"sex": {1: "female", 2: "male"}}}
 
 
-MODULES = {"bz2": bz2, "lzma": lzma, "datetime": datetime, "MISSING_WORDS": MISSING_WORDS}
+MODULES = {"bz2": bz2, "lzma": lzma, "datetime": datetime, "read_variable": read_variable}
+MODULES["MISSING_WORDS"] = MISSING_WORDS
 
 
 def text(content, name="x.csv", **options):
@@ -187,6 +189,8 @@ kinds(text('{"a":1}\n' * 200 + '{"a":1.5,"c":5}\n', "x.jsonl")) == ["number", "i
 "1 formula without a value read as missing" in said(book(["a", "b"], [1, 2], end=FORMULA))
 cells(joined("id,x\n007,1\n013,2\n", "id,y\n007,5\n7b,6\n")) == [("007", 1, 5)]
 reldep.read(pd.DataFrame({"a": [1, "x", -9]}), na=-9)["a"].isna().tolist() == [False, False, True]
+np.isnan(read_variable([1, 2, "NA", 4.5], "v").values.ravel()).tolist() == [0, 0, 1, 0]
+"holds numbers and words: 'a' (row 1)" in read_variable([1, "a", 2, "b"], "v").doubt
 cells(from_r(pd.DataFrame({"x": [1.5, 2.5], "n": [1, 2]}))) == [(1.5, 1), (2.5, 2)]
 """
 

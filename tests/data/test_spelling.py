@@ -73,15 +73,6 @@ def test_doubtful_strings_are_no_labels_unless_the_user_says_so(values, message)
     assert told.estimate == categorical.estimate
 
 
-def test_words_for_missing_values_are_counted_by_row():
-    variable = read_variable(["1.5", "n/a", "2.5", "n/a", "?", "3"], "v")
-    np.testing.assert_array_equal(variable.missing(), [0, 1, 0, 1, 1, 0])
-    assert "'n/a', '?' read as missing (3 of 6 cells)" in str(variable.notes[0])
-    mixed = read_variable([1, 2, "NA", 4.5], "v")
-    np.testing.assert_array_equal(mixed.values.ravel(), [1, 2, np.nan, 4.5])
-    assert "holds numbers and words: 'a' (row 1)" in read_variable([1, "a", 2, "b"], "v").doubt
-
-
 DAYS = ["2024-01-31", "2024-02-02", "2024-02-05"]
 
 

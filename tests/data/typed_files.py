@@ -46,19 +46,14 @@ def write_format(folder, kind):
     elif kind == "jsonl":
         typed_frame().drop("number").write_ndjson(path)
     elif kind == "npz":
-        block = np.arange(8.0).reshape(4, 2)
-        np.savez(
-            path, x=block, w=np.array(["a", "b", "a", ""]), d=np.array(["2024-01-31"] * 4, "M8")
-        )
+        words, days = np.array(["a", "b", "a", ""]), np.array(["2024-01-31"] * 4, "M8")
+        np.savez(path, x=np.arange(8.0).reshape(4, 2), w=words, d=days)
     elif kind in ("sav", "dta", "xpt"):
         import pyreadstat
 
-        write = {"sav": pyreadstat.write_sav, "dta": pyreadstat.write_dta}
-        labels = {"variable_value_labels": {"small": {1: "lo", 2: "mid", 3: "hi", 4: "top"}}}
-        if kind == "xpt":
-            pyreadstat.write_xport(pandas().drop(columns="count"), str(path))
-        else:
-            write[kind](pandas().drop(columns="count"), str(path), **labels)
+        named = {"variable_value_labels": {"small": {1: "lo", 2: "mid", 3: "hi", 4: "top"}}}
+        write = getattr(pyreadstat, "write_xport" if kind == "xpt" else f"write_{kind}")
+        write(pandas().drop(columns="count"), str(path), **({} if kind == "xpt" else named))
     elif kind == "rds":
         import rdata
 

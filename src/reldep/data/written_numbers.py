@@ -117,7 +117,7 @@ def read_moments(values: Any, name: str) -> Numeric:
     [0.0, 2.0]
     """
     is_array = isinstance(values, np.ndarray)
-    array = np.asarray(values if is_array else _moments(values))
+    array = np.asarray(values if is_array else _moments(values, name))
     table, day = array.reshape(len(array), -1), np.timedelta64(1, "D")
     if table.dtype.kind == "f":
         numbers, how = table, "times of the day read as hours: those around midnight are far apart"
@@ -134,12 +134,15 @@ def read_moments(values: Any, name: str) -> Numeric:
     return Numeric(name, numbers, () if is_array else (name,), notes=(f"{name}: {how}.",))
 
 
-def _moments(values: Sequence[Any]) -> npt.NDArray[Any]:
+def _moments(values: Sequence[Any], name: str) -> npt.NDArray[Any]:
     """Return dates, spans or times of the day (in hours) as an array."""
     kind = next((type(value) for value in values if not is_missing(value)), datetime.date)
     if issubclass(kind, datetime.time):
-        seconds = [np.nan if v is None else _seconds(v) for v in values]
-        return np.array(seconds) / 3600
+        return np.array([np.nan if is_missing(value) else _hours(value) for value in values])
+    known = [one for one in values if isinstance(one, datetime.datetime) and not is_missing(one)]
+    zones = {one.tzinfo is None for one in known}
+    if len(zones) > 1:
+        raise InputError(f"{name} has moments with and without a time zone; give all of them one.")
     is_span = issubclass(kind, (datetime.timedelta, np.timedelta64))
     plain = ["NaT" if is_missing(value) else _without_zone(value) for value in values]
     return np.array(plain, dtype="m8[us]" if is_span else "M8[us]")
@@ -246,5 +249,6 @@ def _without_zone(value: Any) -> Any:
     return value
 
 
-def _seconds(value: datetime.time) -> float:
-    return value.hour * 3600 + value.minute * 60 + value.second + value.microsecond / 1e6
+def _hours(value: datetime.time) -> float:
+    seconds = value.hour * 3600 + value.minute * 60 + value.second + value.microsecond / 1e6
+    return seconds / 3600
