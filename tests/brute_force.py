@@ -1,6 +1,7 @@
-"""The U-statistic by its definition: an average over all 4-tuples of distinct observations.
+"""The U-statistic by its definition, and by the formula that the paper prints.
 
-The oracle for everything else. Slow on purpose: it shares no formula with the package.
+The oracles for everything else: they share no formula with the package. The definition, an average
+over all 4-tuples of distinct observations, is slow on purpose.
 """
 
 from __future__ import annotations
@@ -33,3 +34,20 @@ def conditional_means(K, L):
             sums[i] += value
             counts[i] += 1
     return sums / counts
+
+
+def equation_8(K, L):
+    """The conditional means as the paper prints them, with row sums and crossed products."""
+    m = len(K)
+    K, L = K * (1 - np.eye(m)), L * (1 - np.eye(m))
+    k, l, q = K.sum(1), L.sum(1), (K * L).sum(1)  # noqa: E741
+    h = (m - 2) ** 2 * q - m * k * l + (m - 2) * (q.sum() - K @ l - L @ k)
+    return (h + l.sum() * k + k.sum() * l - k @ l) / (2 * (m - 1) * (m - 2) * (m - 3))
+
+
+def centred(K):
+    """A kernel matrix without its diagonal and its row effects, as every dependence sees it."""
+    m = len(K)
+    K = K * (1 - np.eye(m))
+    f = (K.sum(1) - K.sum() / (2 * (m - 1))) / (m - 2)
+    return (K - f[:, None] - f) * (1 - np.eye(m))

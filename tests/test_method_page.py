@@ -7,6 +7,7 @@ import pytest
 from scipy import optimize, stats
 
 import reldep
+from brute_force import centred
 from reldep.kernels import Laplace
 
 PAIRS = [("x", "y"), ("x", "z"), ("x", "x"), ("y", "y"), ("z", "z"), ("y", "z")]
@@ -21,13 +22,6 @@ def example(m, columns):
 
 def distances(x):
     return np.sqrt(((x[:, None] - x[None]) ** 2).sum(-1))
-
-
-def centred(K):
-    m = len(K)
-    K = K * (1 - np.eye(m))
-    f = (K.sum(1) - K.sum() / (2 * (m - 1))) / (m - 2)
-    return (K - f[:, None] - f) * (1 - np.eye(m))
 
 
 class Page:

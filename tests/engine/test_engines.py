@@ -13,6 +13,7 @@ from scipy import sparse
 
 import brute_force
 import reldep
+from brute_force import equation_8
 from calls import refused
 from reldep.engine import Blocks, Dense, Features, Lines, Sizes, Tiled, compute_influence
 from reldep.kernels import (
@@ -75,23 +76,12 @@ PROGRAMS = (
 )
 
 
-def conditional_means(K, L):
-    """The paper's equation 8, with row sums and crossed products: no formula is shared."""
-    m = len(K)
-    K, L = K.copy(), L.copy()
-    np.fill_diagonal(K, 0)
-    np.fill_diagonal(L, 0)
-    k, l, q = K.sum(1), L.sum(1), (K * L).sum(1)  # noqa: E741
-    h = (m - 2) ** 2 * q - m * k * l + (m - 2) * (q.sum() - K @ l - L @ k)
-    return (h + l.sum() * k + k.sum() * l - k @ l) / (2 * (m - 1) * (m - 2) * (m - 3))
-
-
 def by_definition(K, L, engine):
     """Conditional means; for blocks of rows, the HSIC of each block."""
     if not isinstance(engine, Blocks):
-        return (brute_force.conditional_means if len(K) < 8 else conditional_means)(K, L)
+        return (brute_force.conditional_means if len(K) < 8 else equation_8)(K, L)
     blocks = [np.ix_(rows, rows) for rows in engine.deal(len(K)).blocks]
-    return np.array([conditional_means(K[block], L[block]).mean() for block in blocks])
+    return np.array([equation_8(K[block], L[block]).mean() for block in blocks])
 
 
 def matrix(kernel):
@@ -359,7 +349,7 @@ def test_near_duplicates_in_many_columns_keep_their_small_distances(engine, colu
     x = np.repeat(rng.normal(size=(60, columns)), 2, axis=0)
     x[1::2] += 1e-9 * rng.normal(size=(60, columns))
     kernels = {"x": Laplace(1e-9).fit(x), "y": Gaussian().fit(x)}
-    expected = conditional_means(np.exp(-distances(x) / 1e-9), matrix(kernels["y"]))
+    expected = equation_8(np.exp(-distances(x) / 1e-9), matrix(kernels["y"]))
     found = compute_influence(kernels, [("x", "y")], engine).values[0]
     # A coordinate of size 1 has its own last digit, 1e-16, in distances of 1e-9.
     np.testing.assert_allclose(found, expected, rtol=1e-5)

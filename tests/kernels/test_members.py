@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import reldep
+from brute_force import centred
 from calls import called
 from reldep import Survival
 from reldep.data.objects import read_variable
@@ -132,15 +133,6 @@ def fitted(name):
     kernel, data = KERNELS[name]
     variable = read_variable(data, "v")
     return as_kernel(kernel, variable).fit(variable)
-
-
-def centred(matrix):
-    """Take off the effects of rows and columns, and the diagonal, as every dependence does."""
-    m = len(matrix)
-    matrix = matrix - np.diag(np.diag(matrix))
-    effects = matrix.sum(1) / (m - 2) - matrix.sum() / (2 * (m - 1) * (m - 2))
-    matrix = matrix - effects[:, None] - effects
-    return matrix - np.diag(np.diag(matrix))
 
 
 def close(found, expected, digits=1e-10):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from brute_force import equation_8
 from reldep.engine import Influence
 from reldep.stats.estimates import estimate_dependences
 from reldep.stats.pairwise import differences
@@ -28,20 +29,11 @@ def hsic(K, L):
     return total / (m * (m - 3))
 
 
-def conditional_means(K, L):
-    m = len(K)
-    K, L = K * (1 - np.eye(m)), L * (1 - np.eye(m))
-    k, l, q = K.sum(1), L.sum(1), (K * L).sum(1)  # noqa: E741
-    h = (m - 2) ** 2 * q - m * k * l + (m - 2) * (q.sum() - K @ l - L @ k)
-    h += l.sum() * k + k.sum() * l - k @ l
-    return h / (2 * (m - 1) * (m - 2) * (m - 3))
-
-
 def all_means(kernels):
     """A of all pairs of the variables, self-pairs included, and the pairs."""
     names = list(kernels)
     pairs = [(a, b) for i, a in enumerate(names) for b in names[i:]]
-    return np.array([conditional_means(kernels[a], kernels[b]) for a, b in pairs]), pairs
+    return np.array([equation_8(kernels[a], kernels[b]) for a, b in pairs]), pairs
 
 
 def triple(seed=0, m=30, noises=(0.6, 1.2)):
