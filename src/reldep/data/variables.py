@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
+SparseArray: TypeAlias = "csr_array"
 
 # The code of a missing label, as in the categoricals of pandas.
 MISSING_CODE = -1

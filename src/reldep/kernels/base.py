@@ -20,9 +20,7 @@ from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variabl
 from reldep.exceptions import InputError, InputTypeError, translated
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
-    from reldep.data.variables import FloatArray, IntArray
+    from reldep.data.variables import FloatArray, IntArray, SparseArray
     from reldep.kernels.composite import Product, Sum
     from reldep.kernels.distances import Factor
 
@@ -30,6 +28,9 @@ ALL_ROWS = slice(None)
 
 # Which observations: a slice, or their numbers.
 Rows: TypeAlias = "slice | IntArray"
+
+# What stands for a kernel: a name, a kernel object or a function of two blocks of rows.
+KernelSpec: TypeAlias = "str | Kernel | Callable[[Any, Any], Any]"
 
 
 KINDS_IN_WORDS: dict[type[Variable], str] = {
@@ -231,7 +232,7 @@ class FittedKernel(ABC):
         """Return the kernel of some observations, in the order given, with the fit of all."""
         return FittedSelection(self, np.arange(len(self))[rows])
 
-    def features(self, rows: Rows = ALL_ROWS) -> FloatArray | csr_array | None:  # noqa: ARG002
+    def features(self, rows: Rows = ALL_ROWS) -> FloatArray | SparseArray | None:  # noqa: ARG002
         """Return Φ with K = ΦΦ' if it is finite and explicit, else None.
 
         Parameters
@@ -294,7 +295,7 @@ class FittedSelection(FittedKernel):
     def take(self, rows: IntArray) -> FittedKernel:
         return replace(self, places=self.places[rows])
 
-    def features(self, rows: Rows = ALL_ROWS) -> FloatArray | csr_array | None:
+    def features(self, rows: Rows = ALL_ROWS) -> FloatArray | SparseArray | None:
         return self.kernel.features(self.places[rows])
 
     def program(self) -> Sequence[Factor] | None:
@@ -381,7 +382,7 @@ def check_items(variable: Variable, kinds: tuple[type, ...], kernel: str, wanted
             raise wrong_type(f"observation {row} of {variable.name}", item, way_out)
 
 
-def check_amounts(name: str, values: FloatArray | csr_array, kernel: str) -> None:
+def check_amounts(name: str, values: FloatArray | SparseArray, kernel: str) -> None:
     """Raise for negative values, for a kernel of counts or amounts."""
     smallest = float(values.min())
     if smallest < 0:

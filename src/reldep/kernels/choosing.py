@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -125,8 +125,6 @@ def _proposal(variable: Items) -> str:
         fitting = "Embedding(function)"
     return f"pass kernel=reldep.kernels.{fitting}. "
 
-
-KernelSpec: TypeAlias = "str | Kernel | Callable[[Any, Any], Any]"
 
 # The class of each, by its name in lower case with hyphens, and two by other names.
 _CLASSES = (

@@ -11,7 +11,7 @@ import numpy as np
 from reldep.arguments import check_positive
 from reldep.data.variables import FloatArray, Labels, Numeric, Variable
 from reldep.exceptions import InputError, InputTypeError
-from reldep.kernels.base import Bandwidth, FittedKernel, FittedValues, Rows, check_amounts
+from reldep.kernels.base import Bandwidth, FittedKernel, FittedValues, check_amounts
 from reldep.kernels.distances import FIRST, ROOT, TIMES, Factor, Points
 from reldep.kernels.mapped import MappedKernel
 from reldep.kernels.radial import FittedRadial
@@ -19,7 +19,7 @@ from reldep.kernels.scale import FittedFactors
 from reldep.words import composed
 
 if TYPE_CHECKING:
-    from reldep.kernels.choosing import KernelSpec
+    from reldep.kernels.base import KernelSpec, Rows
 
 
 @dataclass(frozen=True)

@@ -13,15 +13,13 @@ import numpy as np
 from reldep.arguments import check_choice, check_names_known
 from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variable, check_varies
 from reldep.exceptions import InputError, InputTypeError
-from reldep.kernels.base import Bandwidth, FittedKernel, Kernel, Rows
+from reldep.kernels.base import Bandwidth, FittedKernel, Kernel, KernelSpec, Rows
 from reldep.kernels.distances import PLUS, TIMES, Factor, joined
 from reldep.kernels.explicit import FittedDot
 from reldep.kernels.radial import FittedDistance
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, IntArray
-    from reldep.kernels.choosing import KernelSpec
-
 
 # How kernels are combined, by the symbol of it; the result is written into the first block.
 OPERATIONS = {"+": np.add, "*": np.multiply}

@@ -14,16 +14,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import log
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from reldep.data.variables import FloatArray, IntArray, Numeric, Sparse
+from reldep.data.variables import FloatArray, IntArray, Numeric, Sparse, SparseArray
 from reldep.kernels.base import FittedKernel, Rows
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
 
 # Below this share of |x|² + |y|² the product formula has lost half its digits, and the distance is
 # computed again from the differences.
@@ -106,7 +102,7 @@ class Points:
         A power of two.
     """
 
-    rows: FloatArray | csr_array
+    rows: FloatArray | SparseArray
     unit: float = 1.0
 
     @classmethod
@@ -208,7 +204,7 @@ def dot_products(first: Any, second: Any) -> FloatArray:
     return np.asarray(product if isinstance(product, np.ndarray) else product.toarray())
 
 
-def is_by_product(rows: FloatArray | csr_array) -> bool:
+def is_by_product(rows: FloatArray | SparseArray) -> bool:
     """Return True if distances between these rows come from a matrix product.
 
     It is faster than differences from four columns on (measured).
@@ -217,8 +213,8 @@ def is_by_product(rows: FloatArray | csr_array) -> bool:
 
 
 def squared_distances(
-    first: FloatArray | csr_array,
-    second: FloatArray | csr_array,
+    first: FloatArray | SparseArray,
+    second: FloatArray | SparseArray,
     norms: tuple[FloatArray, FloatArray] | None = None,
 ) -> FloatArray:
     """Return squared distances between rows of two matrices.

@@ -22,23 +22,18 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from reldep.arguments import check_level
-from reldep.data.variables import Items, Labels, Sparse, Variable
+from reldep.data.variables import Items, Labels, Sparse, SparseArray, Variable
 from reldep.exceptions import InputError
-from reldep.kernels.base import stacked
+from reldep.kernels.base import KernelSpec, stacked
 from reldep.kernels.mapped import MappedKernel, unit_rows
 from reldep.kernels.strings import refuse_where, strings_of
 from reldep.system import import_extra
 from reldep.words import nearest
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
-    from reldep.kernels.choosing import KernelSpec
 
 # Languages that have a Snowball stemmer, by ISO 639-1 code. The newer ones (cs, eo, et, fa, pl)
 # are not in every version of snowballstemmer.
@@ -281,7 +276,7 @@ def count_stems(
     language: str | None,
     *,
     max_document_frequency: float = MAX_DOCUMENT_FREQUENCY,
-) -> csr_array[Any]:
+) -> SparseArray:
     """Return how often each document uses each stem, without stop words.
 
     Parameters
@@ -320,7 +315,7 @@ def count_stems(
     return counts
 
 
-def tfidf(counts: csr_array[Any], known: csr_array[Any] | None = None) -> csr_array[Any]:
+def tfidf(counts: SparseArray, known: SparseArray | None = None) -> SparseArray:
     """Return counts weighted by how rare a stem is, with each document scaled to length 1.
 
     The weight is scikit-learn's default, ``count * (log((1 + n) / (1 + df)) + 1)`` with
@@ -346,6 +341,6 @@ def tfidf(counts: csr_array[Any], known: csr_array[Any] | None = None) -> csr_ar
     return unit_rows(csr_array((weights, counts.indices, counts.indptr), shape=counts.shape))
 
 
-def _document_frequency(counts: csr_array[Any]) -> np.ndarray[Any, np.dtype[np.intp]]:
+def _document_frequency(counts: SparseArray) -> np.ndarray[Any, np.dtype[np.intp]]:
     """Return the number of documents in which each stem occurs."""
     return np.bincount(counts.indices, minlength=counts.shape[1])

@@ -19,9 +19,7 @@ from reldep.kernels.distances import EQUAL, FIRST, ORDINARY, Factor, dot_product
 from reldep.words import counted
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
-    from reldep.data.variables import FloatArray, IntArray
+    from reldep.data.variables import FloatArray, IntArray, SparseArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +38,7 @@ class FittedDot(FittedKernel):
         these, and far from 0 they are so large that nothing else would be left of the digits.
     """
 
-    rows: FloatArray | csr_array
+    rows: FloatArray | SparseArray
     name: str
     degree: int = 1
     offset: float = 0.0
@@ -75,7 +73,7 @@ class FittedDot(FittedKernel):
         back = self.centre if self.degree > 1 else -self.rows.mean(axis=0)
         return replace(self, rows=self.rows + back, centre=None)
 
-    def features(self, rows: Rows = ALL_ROWS) -> FloatArray | csr_array | None:
+    def features(self, rows: Rows = ALL_ROWS) -> FloatArray | SparseArray | None:
         """Return the rows themselves for the linear kernel, their monomials for a polynomial."""
         chosen = self.rows[rows]
         if self.degree == 1:
@@ -253,7 +251,7 @@ class Polynomial(_Dot):
         return f"Polynomial(degree={self.degree}, offset={self.offset:g}, scale={self.scale:g})"
 
 
-def indicators(labels: Labels, rows: slice | IntArray = ALL_ROWS) -> csr_array:
+def indicators(labels: Labels, rows: slice | IntArray = ALL_ROWS) -> SparseArray:
     """Return the one-hot matrix of the labels, or some rows of it."""
     from scipy.sparse import csr_array
 
@@ -303,7 +301,7 @@ class FittedLabels(FittedKernel):
     def own_label(self) -> str:
         return self.name
 
-    def features(self, rows: slice | IntArray = ALL_ROWS) -> csr_array:
+    def features(self, rows: slice | IntArray = ALL_ROWS) -> SparseArray:
         """Return the one-hot matrices side by side, and a constant column for a floor."""
         from scipy.sparse import csr_array, hstack
 

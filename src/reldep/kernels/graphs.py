@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from reldep.arguments import check_count
-from reldep.data.variables import Items, Sparse, Variable
+from reldep.data.variables import Items, Sparse, SparseArray, Variable
 from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.base import wrong_type
 from reldep.kernels.mapped import MappedKernel, count_matrix, unit_rows
 from reldep.words import composed
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 
 @dataclass(frozen=True)
@@ -177,7 +174,7 @@ def _known(attributes: Any) -> str:
     return f" (there is {listed})" if listed else ""
 
 
-def count_neighbourhoods(graphs: Sequence[Graph], h: int) -> csr_array:
+def count_neighbourhoods(graphs: Sequence[Graph], h: int) -> SparseArray:
     """Return the counts of the labels of rounds 0 to h in each graph."""
     from scipy.sparse import hstack
 

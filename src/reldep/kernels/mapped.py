@@ -10,21 +10,16 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from reldep.arguments import check_choice, check_count
-from reldep.data.variables import FloatArray, Items, Labels, Numeric, Sparse, Variable
+from reldep.data.variables import FloatArray, Items, Labels, Numeric, Sparse, SparseArray, Variable
 from reldep.exceptions import InputError, InputTypeError, NoVariationError
-from reldep.kernels.base import FittedKernel, Kernel, check_same, stacked, wrong_type
+from reldep.kernels.base import FittedKernel, Kernel, KernelSpec, check_same, stacked, wrong_type
 from reldep.kernels.custom import called, observations_of
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
-    from reldep.kernels.choosing import KernelSpec
 
 
 class MappedKernel(Kernel):
@@ -197,7 +192,7 @@ class Embedding(MappedKernel):
 
 def count_matrix(
     rows: npt.NDArray[np.integer[Any]], columns: npt.NDArray[np.integer[Any]], n_rows: int
-) -> csr_array:
+) -> SparseArray:
     """Return how often each (row, column) occurs, as a sparse matrix of `n_rows` rows."""
     from scipy.sparse import coo_array
 
@@ -206,7 +201,7 @@ def count_matrix(
     return coo_array(entries, shape=(n_rows, n_columns)).tocsr()
 
 
-def unit_rows(rows: csr_array) -> csr_array:
+def unit_rows(rows: SparseArray) -> SparseArray:
     """Return rows scaled to length 1; a row of zeros stays as it is."""
     from scipy.sparse import csr_array
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import log
-from typing import TYPE_CHECKING, Any, ClassVar, get_args
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 
@@ -29,13 +29,11 @@ from reldep.kernels.scale import (
     BandwidthKernel,
     FittedBandwidth,
     FittedFactors,
+    Scale,
     ScaleRule,
     scale_of,
     score_of,
 )
-
-if TYPE_CHECKING:
-    from reldep.kernels.scale import Scale
 
 NAMES = {GAUSSIAN: "Gaussian", LAPLACE: "Laplace"}
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from reldep.arguments import check_positive
 from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variable, check_varies
 from reldep.exceptions import InputError, InputTypeError
-from reldep.kernels.base import FittedKernel, Kernel, Rows, as_variable, check_amounts, check_items
+from reldep.kernels.base import FittedKernel, Kernel, as_variable, check_amounts, check_items
 from reldep.kernels.distances import dot_products
 from reldep.kernels.mapped import MappedKernel, tables_of
 from reldep.kernels.radial import Gaussian
@@ -22,10 +22,8 @@ from reldep.system import import_extra
 from reldep.words import composed
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
-    from reldep.data.variables import FloatArray
-    from reldep.kernels.choosing import KernelSpec
+    from reldep.data.variables import FloatArray, SparseArray
+    from reldep.kernels.base import KernelSpec, Rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +33,7 @@ class FittedOverlap(FittedKernel):
     For sets, as 0/1 rows, the product of two rows counts the elements shared.
     """
 
-    rows: FloatArray | csr_array
+    rows: FloatArray | SparseArray
     are_sets: bool
 
     def __len__(self) -> int:
@@ -57,7 +55,7 @@ class FittedOverlap(FittedKernel):
         return np.divide(shared, either, out=np.ones_like(shared), where=either > 0)
 
     @staticmethod
-    def _apart(first: FloatArray | csr_array, second: FloatArray | csr_array) -> FloatArray:
+    def _apart(first: FloatArray | SparseArray, second: FloatArray | SparseArray) -> FloatArray:
         if isinstance(first, np.ndarray):
             from scipy.spatial.distance import cdist
 
@@ -138,12 +136,12 @@ class MinMax(_Overlap):
     def fitted(self, variable: Variable) -> FittedOverlap:
         if isinstance(variable, Items):
             variable = Sparse(variable.name, _counted(variable))
-        rows: FloatArray | csr_array = variable.values  # type: ignore[attr-defined]
+        rows: FloatArray | SparseArray = variable.values  # type: ignore[attr-defined]
         check_amounts(variable.name, rows, "MinMax")
         return FittedOverlap(_with_short_indices(rows), are_sets=False)
 
 
-def _with_short_indices(rows: FloatArray | csr_array) -> FloatArray | csr_array:
+def _with_short_indices(rows: FloatArray | SparseArray) -> FloatArray | SparseArray:
     """Return sparse rows with the 32-bit indices that scikit-learn's compiled distances need."""
     if isinstance(rows, np.ndarray):
         return rows
@@ -151,7 +149,7 @@ def _with_short_indices(rows: FloatArray | csr_array) -> FloatArray | csr_array:
     return type(rows)(short, shape=rows.shape)
 
 
-def _membership(variable: Variable) -> csr_array:
+def _membership(variable: Variable) -> SparseArray:
     """Return the 0/1 matrix of observations by elements."""
     from scipy.sparse import csr_array
 
@@ -173,7 +171,7 @@ def _membership(variable: Variable) -> csr_array:
     return rows
 
 
-def _membership_of_columns(variable: Labels | Mixed) -> csr_array:
+def _membership_of_columns(variable: Labels | Mixed) -> SparseArray:
     """Read label columns: booleans mark elements, other labels are the elements of a row."""
     from scipy.sparse import csr_array
 
@@ -193,7 +191,7 @@ def _membership_of_columns(variable: Labels | Mixed) -> csr_array:
     return csr_array(_matrix_of([dict.fromkeys(row, 1.0) for row in zip(*columns, strict=True)]))
 
 
-def _counted(variable: Items) -> csr_array:
+def _counted(variable: Items) -> SparseArray:
     check_items(variable, (Mapping,), "MinMax", "mappings from element to count")
     counts = _matrix_of(variable.items)
     if not np.isfinite(counts.data).all():
@@ -201,7 +199,7 @@ def _counted(variable: Items) -> csr_array:
     return counts
 
 
-def _matrix_of(observations: Sequence[Mapping[Any, Any]] | npt.NDArray[Any]) -> csr_array:
+def _matrix_of(observations: Sequence[Mapping[Any, Any]] | npt.NDArray[Any]) -> SparseArray:
     """Return mappings from element to amount as sparse rows, with one column per element."""
     from scipy.sparse import csr_array
 

@@ -28,9 +28,7 @@ from reldep.kernels.scale import BandwidthKernel, FittedBandwidth, Scale
 from reldep.system import import_extra
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
-    from reldep.data.variables import FloatArray, IntArray
+    from reldep.data.variables import FloatArray, IntArray, SparseArray
 
 
 def strings_of(variable: Labels | Items, kernel: str, *, may_be_empty: bool = False) -> list[str]:
@@ -190,7 +188,7 @@ def _reverse_complement(strand: str, name: str) -> str:
 
 def count_windows(
     sequences: Sequence[Sequence[Any]], k: int, turned: Sequence[Sequence[Any]] | None = None
-) -> csr_array:
+) -> SparseArray:
     """Return the counts of the runs of length k in each sequence, from one pass over all.
 
     Parameters
