@@ -157,7 +157,7 @@ WHAT = element(
 
 def data_part(session: Session) -> Markup:
     """Return the first part of the page."""
-    if not session.files or session.awaited:
+    if not session.names or session.awaited:
         names = ", ".join(session.awaited)
         open_ = f"The session is open. Now choose its data again: {names}."
         said = element("p", open_, class_="note") if names else WHAT
@@ -190,7 +190,7 @@ def _without_table(session: Session) -> list[Markup]:
 
 def _drop_zone(session: Session) -> Markup:
     add = ""
-    if session.files:
+    if session.names:
         text = "Join another file to this one: "
         add = element("p", element("label", text, for_="add-file"), _file("add-file", "add"))
     kinds = "CSV, Excel, Parquet, SPSS, Stata, R and others. It stays on this machine."
@@ -355,7 +355,7 @@ def _preview(table: dict[str, Any]) -> Markup:
 
 def _reading(session: Session, *, opened: bool = False) -> Markup:
     """Return how the file is read, folded away."""
-    join = {"join": READING["join"]} if len(session.files) > 1 else {}
+    join = {"join": READING["join"]} if len(session.names) > 1 else {}
     asked = form(
         "reading",
         *fields({**join, **READING_FIELDS}, session.choices.reading, (), "reading"),

@@ -14,7 +14,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -161,10 +161,11 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
         os.killpg(process.pid, signal.SIGKILL)
 
 
+@dataclass
 class Task:
     """One piece of work of a session, on a thread that waits for the child process.
 
-    Parameters
+    Attributes
     ----------
     worker : Worker
     kind : str
@@ -174,30 +175,27 @@ class Task:
     finish : callable
         Takes the result, on the thread of the job, before the job counts as done. May return
         what is to be done next.
-    seconds : float
-        The most it may take.
+    limit : float
+        The most seconds it may take.
     fail : callable, optional
         Called before the job counts as failed.
     """
 
-    def __init__(
-        self,
-        worker: Worker,
-        kind: str,
-        work: Mapping[str, Any],
-        finish: Callable[[Any], Callable[[], None] | None],
-        seconds: float,
-        fail: Callable[[], None] = lambda: None,
-    ) -> None:
-        self.kind = kind
-        self.state = RUNNING
-        self.error = ""
-        self.remedies: Sequence[Sequence[str]] = ()
-        self.done = self.total = 0
-        self.began = time.monotonic()
-        self._worker, self._work, self._finish, self._seconds = worker, work, finish, seconds
-        self._fail = fail
-        self._thread = threading.Thread(target=self._run, daemon=True, name=f"reldep {kind}")
+    worker: Worker
+    kind: str
+    work: Mapping[str, Any]
+    finish: Callable[[Any], Callable[[], None] | None]
+    limit: float
+    fail: Callable[[], None] = lambda: None
+    state: str = RUNNING
+    error: str = ""
+    remedies: Sequence[Sequence[str]] = ()
+    done: int = 0
+    total: int = 0
+    began: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        self._thread = threading.Thread(target=self._run, daemon=True, name=f"reldep {self.kind}")
         self._thread.start()
 
     @property
@@ -212,16 +210,16 @@ class Task:
 
     def _run(self) -> None:
         try:
-            result = self._worker.run(self._work, self._seconds, self._advance)
+            result = self.worker.run(self.work, self.limit, self._advance)
             if self.state == RUNNING:
-                following = self._finish(result)
+                following = self.finish(result)
                 if following is not None:
                     self.state = FOLLOWED
                     following()
                 self.state = DONE
         except WorkerError as error:
             if self.state == RUNNING:
-                self._fail()
+                self.fail()
                 self.error, self.remedies, self.state = str(error), error.remedies, FAILED
         except InputError as error:
             # What was to follow cannot be asked.
@@ -236,7 +234,7 @@ class Task:
         """Stop the work by ending the process that does it."""
         if self.state == RUNNING:
             self.state = CANCELLED
-            self._worker.stop()
+            self.worker.stop()
 
     def wait(self, seconds: float) -> None:
         """Wait until it is done, but no longer than this many seconds."""

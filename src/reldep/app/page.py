@@ -208,7 +208,7 @@ def whole_page(session: Session) -> str:
         element("div", *asked, class_="right"),
         id="page",
         tabindex="-1",
-        data_session=json.dumps(session.saved()) if session.files else None,
+        data_session=json.dumps(session.saved()) if session.names else None,
         class_="wide" if session.table is not None else None,
     )
     header = element(

@@ -34,15 +34,6 @@ ACCEPTED = (
 MICE = {"source": ["diet"], "first": ["lipids=C*"], "second": ["genes=gene_*"]}
 
 
-@dataclass(frozen=True)
-class StoredFile:
-    """A file that was uploaded."""
-
-    name: str
-    sha256: str
-    size: int
-
-
 @dataclass
 class Asked:
     """A question that was answered, with the numbers that the page lists.
@@ -82,7 +73,8 @@ class Session:
         Private; removed at the end.
     worker : Worker
         The process that reads and computes.
-    files : list of StoredFile
+    hashes : dict of str to str
+        The uploaded files, by name, with their hashes.
     table : dict or None
         What is in the files, as `reldep.app.data.described` returns it.
     choices : Choices
@@ -104,7 +96,7 @@ class Session:
     key: str
     folder: Path
     worker: Worker
-    files: list[StoredFile] = field(default_factory=list)
+    hashes: dict[str, str] = field(default_factory=dict)
     table: dict[str, Any] | None = None
     choices: Choices = field(default_factory=Choices)
     job: Task | None = None
@@ -127,12 +119,7 @@ class Session:
     @property
     def names(self) -> list[str]:
         """The names of the uploaded files."""
-        return [file.name for file in self.files]
-
-    @property
-    def hashes(self) -> dict[str, str]:
-        """The uploaded files with their hashes."""
-        return {file.name: file.sha256 for file in self.files}
+        return list(self.hashes)
 
     @property
     def columns(self) -> list[str]:
@@ -195,8 +182,8 @@ class Session:
                 if not add and not self.awaited:
                     self.forget_files()
                 path.replace(self.data / safe)
-                kept = [file for file in self.files if file.name != safe]
-                self.files = [*kept, StoredFile(safe, digest.hexdigest(), size)]
+                kept = {one: found for one, found in self.hashes.items() if one != safe}
+                self.hashes = {**kept, safe: digest.hexdigest()}
         finally:
             # Also where the browser went away in the middle.
             path.unlink(missing_ok=True)
@@ -208,16 +195,15 @@ class Session:
         self.cancel()
         self.forget_files()
         made, *_ = write_examples(self.folder / "examples")
-        content = made.read_bytes()
+        self.hashes = {made.name: hashlib.sha256(made.read_bytes()).hexdigest()}
         made.replace(self.data / made.name)
-        self.files = [StoredFile(made.name, hashlib.sha256(content).hexdigest(), len(content))]
         self.choices = Choices(slots={name: list(value) for name, value in MICE.items()})
 
     def forget_files(self) -> None:
         """Remove the uploaded files and what is known of them; the choices stay if they fit."""
-        for file in self.files:
-            (self.data / file.name).unlink(missing_ok=True)
-        self.files, self.table, self.shown, self.plan = [], None, None, ""
+        for name in self.hashes:
+            (self.data / name).unlink(missing_ok=True)
+        self.hashes, self.table, self.shown, self.plan = {}, None, None, ""
         if not self.expected:
             self.choices = Choices()
 
@@ -290,7 +276,7 @@ class Session:
         self.shown = None
         self.n_asked += 1
         asked = choices or self.choices
-        number, chosen, hashes = self.n_asked, asked.to_dict(), self.hashes
+        number, chosen, hashes = self.n_asked, asked.to_dict(), dict(self.hashes)
         work = {
             "kind": "answer",
             "request": asked.request(self.names, self.columns_of).to_dict(),
@@ -328,7 +314,7 @@ class Session:
         """Return the session as plain values: choices and the hashes of the files, no data."""
         return {
             "schema": SCHEMA,
-            "files": [{"name": file.name, "sha256": file.sha256} for file in self.files],
+            "files": [{"name": name, "sha256": found} for name, found in self.hashes.items()],
             "choices": self.choices.to_dict(),
             "answers": [one.choices for one in self.answers if one.hashes == self.hashes],
         }
