@@ -1,14 +1,15 @@
 """Where bytes come from: files and archives. The first bytes decide what a file is.
 
-The ending of a name chooses among text formats only. Regular files are opened, and standard input;
-pipes, devices, sockets and directories are not. What is unpacked or made of packed values has a
-budget, which is asked before anything is read.
+The ending of a name chooses among text formats only. Regular files are opened, standard input, and
+directories and patterns of Parquet files; pipes, devices and sockets are not. What is unpacked or
+made of packed values has a budget, which is asked before anything is read.
 """
 
 from __future__ import annotations
 
 import bz2
 import codecs
+import glob
 import gzip
 import io
 import lzma
@@ -229,6 +230,49 @@ def open_source(place: Any) -> Source:
     except UnicodeEncodeError:  # bytes that are not text
         raise InputError(f"the name {name} is not valid UTF-8; rename the file.") from None
     return _recognised(Source(name, path, ending=_ending(path.name), stamp=_check_regular(path)))
+
+
+def parquet_files(place: Any) -> list[Source] | None:
+    """Return the Parquet files of a directory or a pattern, each once; None for anything else.
+
+    Raises
+    ------
+    ValueError
+        If a symbolic link leads out of the directory, or a pattern names other files.
+    """
+    if not isinstance(place, (str, os.PathLike)) or place == "-":
+        return None
+    text, path = os.fspath(place), Path(place)
+    if path.is_dir():
+        entries = [one for one in path.rglob("*") if not _is_hidden(one.relative_to(path))]
+        root = path.resolve()
+        away = [one for one in entries if not one.resolve().is_relative_to(root)]
+        if away:
+            raise InputError(
+                f"{printable(away[0])} is a link that leads out of {printable(text)}. Copy it."
+            )
+        found, others = [one for one in entries if _is_parquet(one)], []
+    elif glob.has_magic(text) and not path.exists():
+        found = [Path(one) for one in glob.glob(text)]  # noqa: PTH207
+        others = [str(one) for one in found if not _is_parquet(one)]
+    else:
+        return None
+    if not found or others:
+        raise InputError(
+            f"{printable(text)} has {'other files than' if others else 'no'} Parquet files"
+            f"{': ' + listing(others) if others else ''}. Name one file, or a directory of them."
+        )
+    # A link counts its rows once; the order of a file system may change, and the rows with it.
+    once = {(file.stat().st_dev, file.stat().st_ino): file for file in sorted(found)[::-1]}
+    return [open_source(file) for file in sorted(once.values())]
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(("_", ".")) for part in path.parts)
+
+
+def _is_parquet(path: Path) -> bool:
+    return path.suffix.lower() in (".parquet", ".pq") and not path.is_dir()
 
 
 def stem(place: Any) -> str:

@@ -6,10 +6,8 @@ A directory of Parquet files and a data frame of Dask are one table in several p
 from __future__ import annotations
 
 import glob
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -20,12 +18,12 @@ import polars.selectors as cs
 from reldep.data.frames import check_unique
 from reldep.data.selectors import kind_of
 from reldep.exceptions import InputError, InputTypeError, translated
-from reldep.files.byte_sources import Source, check_budget, open_source
+from reldep.files.byte_sources import Source, check_budget
 from reldep.files.cells import table_of_columns
 from reldep.files.read import STATED, Reading
 from reldep.files.table import Table, at_once
 from reldep.system import import_extra
-from reldep.words import counted, listed, listing, printable
+from reldep.words import counted, listed
 
 # boolean, integers, floats, text, bytes, dates
 _COLUMN_KINDS = "biufUSM"
@@ -116,49 +114,6 @@ def _common_type(
                 f"the type {first} in other files. Write one type in all files."
             )
     return first
-
-
-def parquet_files(place: Any) -> list[Source] | None:
-    """Return the Parquet files of a directory or a pattern, each once; None for anything else.
-
-    Raises
-    ------
-    ValueError
-        If a symbolic link leads out of the directory, or a pattern names other files.
-    """
-    if not isinstance(place, (str, os.PathLike)) or place == "-":
-        return None
-    text, path = os.fspath(place), Path(place)
-    if path.is_dir():
-        entries = [one for one in path.rglob("*") if not _is_hidden(one.relative_to(path))]
-        root = path.resolve()
-        away = [one for one in entries if not one.resolve().is_relative_to(root)]
-        if away:
-            raise InputError(
-                f"{printable(away[0])} is a link that leads out of {printable(text)}. Copy it."
-            )
-        found, others = [one for one in entries if _is_parquet(one)], []
-    elif glob.has_magic(text) and not path.exists():
-        found = [Path(one) for one in glob.glob(text)]  # noqa: PTH207
-        others = [str(one) for one in found if not _is_parquet(one)]
-    else:
-        return None
-    if not found or others:
-        raise InputError(
-            f"{printable(text)} has {'other files than' if others else 'no'} Parquet files"
-            f"{': ' + listing(others) if others else ''}. Name one file, or a directory of them."
-        )
-    # A link counts its rows once; the order of a file system may change, and the rows with it.
-    once = {(file.stat().st_dev, file.stat().st_ino): file for file in sorted(found)[::-1]}
-    return [open_source(file) for file in sorted(once.values())]
-
-
-def _is_hidden(path: Path) -> bool:
-    return any(part.startswith(("_", ".")) for part in path.parts)
-
-
-def _is_parquet(path: Path) -> bool:
-    return path.suffix.lower() in (".parquet", ".pq") and not path.is_dir()
 
 
 def is_dask(data: Any) -> bool:

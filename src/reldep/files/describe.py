@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,8 +14,8 @@ from reldep.data.frames import as_polars
 from reldep.data.selectors import ColumnType
 from reldep.data.strings import WAYS_OUT
 from reldep.exceptions import InputError
-from reldep.files.table import Table
-from reldep.words import listed, printable
+from reldep.files.table import SHOWN_NAMES, Table
+from reldep.words import printable
 
 _NUMERIC = {ColumnType.NUMBER, ColumnType.INTEGER, ColumnType.LIFETIME, ColumnType.GENE}
 _NESTED = {ColumnType.OTHER, ColumnType.CYCLE}
@@ -24,20 +23,6 @@ _LABELS = {ColumnType.CATEGORY, ColumnType.TEXT}
 # Columns that are read together, if their values take no more than 160 MB; a file with many columns
 # takes as long to read few of them. Fewer are described together: expressions take memory too.
 _COLUMNS_AT_A_TIME, _VALUES_AT_A_TIME, _COLUMNS_AT_ONCE = 20_000, 20_000_000, 1_000
-
-
-# Columns that a message names: two lines.
-_SHOWN_NAMES = 6
-_NAMES_FEATURES = re.compile(
-    r"(gene|transcript|probe|probeset|feature|protein|peptide|metabolite|otu|asv|taxon|cpg|snp|"
-    r"ensembl|entrez|hgnc|symbol|ensg|uniprot)s?([ _.-]?(id|name|symbol|accession)s?)?",
-    re.IGNORECASE,
-)
-_DATED_GENE = re.compile(
-    r"\d{1,2}[-. ]?(mar|sep|sept|dec|oct|apr|feb|märz|mrz|okt|dez)[a-z]*\.?|"
-    r"(mar|sep|sept|dec|oct|apr|feb|mrz|okt|dez)[-. ]\d{1,2}|\d{4}-(03|09|12|10|04|02)-\d\d.*",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True)
@@ -143,53 +128,10 @@ def _kernel(kind: ColumnType, n_present: int, n_unique: int | None) -> str:
     return f"none: {kind}"
 
 
-def notes_about(table: Table, columns: Sequence[str]) -> tuple[str, ...]:
-    """Return what was understood about the file and some of its columns."""
-    name = table.name
-    of_file = [f"{name}: {text}." for text in table.said]
-    of_file += [f"{table.joined}."] if "unmatched" in table.joined else []
-    of_file += [f"{name}: {text}." for text in _doubts_about_names(table, columns)]
-    alike: dict[str, list[str]] = {}
-    for column in columns:
-        for text in table.column_said.get(column, ()):
-            alike.setdefault(text, []).append(column)
-    of_columns = []
-    for text, names in alike.items():
-        noun = "column" if len(names) == 1 else "columns"
-        shown = listed([*map(repr, names)], _SHOWN_NAMES)
-        of_columns.append(f"{noun} {shown} of {name}: {text}.")
-    doubtful = [column for column in columns if column in table.doubts][:_SHOWN_NAMES]
-    of_columns += [f"column {one!r} of {name} {table.doubts[one]}." for one in doubtful]
-    return (*of_file, *of_columns)
-
-
-def _doubts_about_names(table: Table, columns: Sequence[str]) -> list[str]:
-    """Return what names of columns show: genes down the rows, genes turned into dates."""
-    if table.name == "the data":
-        return []
-    said = []
-    first = next(iter(table.columns), "")
-    has_words_first = first not in columns and table.columns.get(first) in _LABELS
-    if has_words_first and _NAMES_FEATURES.fullmatch(first):
-        said.append(
-            f"by its name, the first column {first!r} names what was measured in each row, but "
-            "rows are taken as observations and columns as variables. If the samples are the "
-            "columns, transpose the table first"
-        )
-    dates = [name for name in columns if _DATED_GENE.fullmatch(name)]
-    if dates:
-        shown = listed([*map(repr, dates)], _SHOWN_NAMES)
-        said.append(
-            f"names of columns look like dates ({shown}), which spreadsheets make of names of "
-            "genes such as MARCH1 and SEPT2"
-        )
-    return said
-
-
 def refused(table: Table, doubtful: Sequence[str]) -> InputError:
     """Return the error for columns that cannot be used as they are."""
-    faults = [f"column {name!r} {table.doubts[name]}" for name in doubtful[:_SHOWN_NAMES]]
-    n_more = len(doubtful) - _SHOWN_NAMES
+    faults = [f"column {name!r} {table.doubts[name]}" for name in doubtful[:SHOWN_NAMES]]
+    n_more = len(doubtful) - SHOWN_NAMES
     more = f"; and {n_more} more columns" if n_more > 0 else ""
     ways = dict.fromkeys(WAYS_OUT[table.doubts[name].kind] for name in doubtful)
     found = [table.doubts[name] for name in doubtful]

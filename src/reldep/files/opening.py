@@ -23,11 +23,10 @@ from reldep.data.selectors import ColumnType, kind_of, known_column, quote_colum
 from reldep.data.variables import IntArray
 from reldep.exceptions import InputError, InputTypeError, translated
 from reldep.files.anndata import is_annotated, read_annotated, table_of_object
-from reldep.files.byte_sources import FORMATS, Source, open_source, stem
+from reldep.files.byte_sources import FORMATS, Source, open_source, parquet_files, stem
 from reldep.files.cells import frame_without_codes, stated_kinds, typed_column
 from reldep.files.columnar import (
     is_dask,
-    parquet_files,
     read_arrays,
     read_columnar,
     read_dask,

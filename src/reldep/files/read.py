@@ -9,10 +9,11 @@ from numbers import Real
 from typing import Annotated, Any, Literal, TypedDict, Unpack, cast, get_type_hints
 
 from reldep.arguments import Argument, Interface, check_choice, check_count, public
+from reldep.data.selectors import ColumnType, known_column, parse_lifetime
 from reldep.exceptions import InputError, InputTypeError
 from reldep.files.byte_sources import STANDARD_INPUT, open_source
 from reldep.files.table import Table
-from reldep.words import composed
+from reldep.words import composed, listing
 
 Words = str | Sequence[str]
 COLUMNS = "str or sequence of str"
@@ -291,13 +292,14 @@ def read(
     from reldep.files.opening import open_table
 
     table = open_table(source, given)
-    table = table.with_lifetimes([survival] if isinstance(survival, str) else [*survival])
+    table = _with_lifetimes(table, [survival] if isinstance(survival, str) else survival)
     if given["order"] is not None:
-        table = table.with_orders(_orders(given["order"]))
+        table = _with_orders(table, given["order"])
     if given["where"] is not None:
         table = table.restricted(given["where"])
     if given["id"] is not None:
-        table = table.named_by(given["id"])
+        name = _single(table, "id", given["id"])
+        table = replace(table, row_names=(name, table.values(name)), dated=None)
     return replace(table, call=_call(data, options))
 
 
@@ -316,20 +318,48 @@ def as_table(data: Any) -> Table:
     return data if isinstance(data, Table) else read(data)
 
 
-def _orders(order: Mapping[str, str | Sequence[str]] | Words) -> dict[str, list[str]]:
-    """Return the orders of labels, from ``{"size": "s<m<l"}`` or ``"size=s<m<l"``."""
+def _single(table: Table, argument: str, words: str) -> str:
+    found = table.select(words)
+    if len(found) > 1:
+        raise InputError(f"`{argument}`: {words!r} names {len(found)} columns; give one.")
+    return found[0]
+
+
+def _with_lifetimes(table: Table, definitions: Sequence[str]) -> Table:
+    """Return the table with columns of times that contain lifetimes."""
+    columns, found = dict(table.columns), dict[str, tuple[str, str | None]]()
+    for text in definitions:
+        *pair, value = parse_lifetime(text)
+        time, event = (_single(table, "survival", str(words)) for words in pair)
+        if time == event or {time, event} & {*found, *(one for one, _ in found.values())}:
+            raise InputError(
+                f"`survival={text!r}` names a column twice; give each lifetime two columns."
+            )
+        found[time] = (event, value)
+        columns[time] = ColumnType.LIFETIME
+        del columns[event]
+    return replace(table, columns=columns, lifetimes=found) if found else table
+
+
+def _with_orders(table: Table, order: Mapping[str, str | Sequence[str]] | Words) -> Table:
+    """Return the table with the labels in orders such as {"size": "s<m<l"} or "size=s<m<l"."""
     if not isinstance(order, Mapping):
         pairs = [text.rpartition("=") for text in ([order] if isinstance(order, str) else order)]
         order = {name.strip(): labels for name, _, labels in pairs}
     found = {}
     for name, labels in order.items():
         split = labels.split("<") if isinstance(labels, str) else labels
-        found[name] = [composed(str(label).strip()) for label in split]
+        found[name] = tuple(composed(str(label).strip()) for label in split)
         if len(set(found[name])) < max(2, len(found[name])):
             raise InputError(
                 f"`order` of {name!r} is {labels!r}. Name all from the lowest to the highest."
             )
-    return found
+        known_column(name, table.columns, table.name)
+        present = {str(value) for value in table.values(name) if value is not None}
+        unknown = sorted(present - set(found[name]) - {"nan"})
+        if unknown:
+            raise InputError(f"column {name!r} has labels that `order` lacks: {listing(unknown)}.")
+    return replace(table, orders=found)
 
 
 def _call(data: Any, options: Mapping[str, Any]) -> str:

@@ -17,13 +17,12 @@ from reldep.data.selectors import (
     ColumnType,
     Words,
     known_column,
-    parse_lifetime,
     select_columns,
     select_variables,
 )
 from reldep.data.variables import IntArray, Labels, Mixed, Rows, Variable
 from reldep.exceptions import InputError, translated
-from reldep.words import counted, listing, printable
+from reldep.words import counted, listed, printable
 
 if TYPE_CHECKING:
     from reldep.data.numbers import Doubt
@@ -34,6 +33,8 @@ if TYPE_CHECKING:
 Found = TypeVar("Found")
 # Columns that the text of a table shows: half a screen.
 _SHOWN = 12
+# Columns that a message names: two lines.
+SHOWN_NAMES = 6
 # Yields frames with some columns, one after another: all rows in frames of about so many, or in
 # one frame for None.
 Parts: TypeAlias = "Callable[[list[str], int | None], Iterator[Any]]"
@@ -41,6 +42,18 @@ Parts: TypeAlias = "Callable[[list[str], int | None], Iterator[Any]]"
 
 _NUMBERS = (ColumnType.NUMBER, ColumnType.INTEGER)
 _LABELS = (ColumnType.TEXT, ColumnType.CATEGORY)
+
+
+_NAMES_FEATURES = re.compile(
+    r"(gene|transcript|probe|probeset|feature|protein|peptide|metabolite|otu|asv|taxon|cpg|snp|"
+    r"ensembl|entrez|hgnc|symbol|ensg|uniprot)s?([ _.-]?(id|name|symbol|accession)s?)?",
+    re.IGNORECASE,
+)
+_DATED_GENE = re.compile(
+    r"\d{1,2}[-. ]?(mar|sep|sept|dec|oct|apr|feb|märz|mrz|okt|dez)[a-z]*\.?|"
+    r"(mar|sep|sept|dec|oct|apr|feb|mrz|okt|dez)[-. ]\d{1,2}|\d{4}-(03|09|12|10|04|02)-\d\d.*",
+    re.IGNORECASE,
+)
 
 
 def at_once(load: Callable[[list[str]], Any]) -> Parts:
@@ -139,9 +152,22 @@ class Table:
 
     def notes_about(self, columns: Sequence[str]) -> tuple[str, ...]:
         """Return what was understood about the file and some of its columns."""
-        from reldep.files.describe import notes_about
-
-        return notes_about(self, columns)
+        name = self.name
+        of_file = [f"{name}: {text}." for text in self.said]
+        of_file += [f"{self.joined}."] if "unmatched" in self.joined else []
+        of_file += [f"{name}: {text}." for text in _doubts_about_names(self, columns)]
+        alike: dict[str, list[str]] = {}
+        for column in columns:
+            for text in self.column_said.get(column, ()):
+                alike.setdefault(text, []).append(column)
+        of_columns = []
+        for text, names in alike.items():
+            noun = "column" if len(names) == 1 else "columns"
+            shown = listed([*map(repr, names)], SHOWN_NAMES)
+            of_columns.append(f"{noun} {shown} of {name}: {text}.")
+        doubtful = [column for column in columns if column in self.doubts][:SHOWN_NAMES]
+        of_columns += [f"column {one!r} of {name} {self.doubts[one]}." for one in doubtful]
+        return (*of_file, *of_columns)
 
     @property
     def dates(self) -> list[str]:
@@ -256,11 +282,6 @@ class Table:
 
         return describe(self, list(self.columns) if names is None else names)
 
-    def named_by(self, words: str) -> Table:
-        """Return the table with the values of a column as names of the rows."""
-        name = self._single("id", words)
-        return replace(self, row_names=(name, self.values(name)), dated=None)
-
     def restricted(self, where: Any) -> Table:
         """Return the table with the rows for which a condition holds, or that booleans choose."""
         from reldep.files.filters import restricted
@@ -281,39 +302,6 @@ class Table:
             dated=dated,
             distributed=None,
         )
-
-    def with_lifetimes(self, definitions: Sequence[str]) -> Table:
-        """Return the table with columns of times that contain lifetimes."""
-        columns, found = dict(self.columns), dict[str, tuple[str, str | None]]()
-        for text in definitions:
-            *pair, value = parse_lifetime(text)
-            time, event = (self._single("survival", str(words)) for words in pair)
-            if time == event or {time, event} & {*found, *(one for one, _ in found.values())}:
-                raise InputError(
-                    f"`survival={text!r}` names a column twice; give each lifetime two columns."
-                )
-            found[time] = (event, value)
-            columns[time] = ColumnType.LIFETIME
-            del columns[event]
-        return replace(self, columns=columns, lifetimes=found) if found else self
-
-    def with_orders(self, orders: Mapping[str, Sequence[str]]) -> Table:
-        """Return the table with orders of the labels of some columns."""
-        for name, order in orders.items():
-            known_column(name, self.columns, self.name)
-            present = {str(value) for value in self.values(name) if value is not None}
-            unknown = sorted(present - set(order) - {"nan"})
-            if unknown:
-                raise InputError(
-                    f"column {name!r} has labels that `order` lacks: {listing(unknown)}."
-                )
-        return replace(self, orders={name: tuple(order) for name, order in orders.items()})
-
-    def _single(self, argument: str, words: str) -> str:
-        found = self.select(words)
-        if len(found) > 1:
-            raise InputError(f"`{argument}`: {words!r} names {len(found)} columns; give one.")
-        return found[0]
 
     def block(self, names: list[str], variable: str, frame: Any = None) -> Any:
         """Return the data of one variable: a series for one column, else a frame.
@@ -362,6 +350,29 @@ class Table:
                 f"no column {found!r} in {self.name}, but a row: it stands in the first "
                 f"column, {first!r}. Transpose the table: its columns are the variables."
             ) from error
+
+
+def _doubts_about_names(table: Table, columns: Sequence[str]) -> list[str]:
+    """Return what names of columns show: genes down the rows, genes turned into dates."""
+    if table.name == "the data":
+        return []
+    said = []
+    first = next(iter(table.columns), "")
+    has_words_first = first not in columns and table.columns.get(first) in _LABELS
+    if has_words_first and _NAMES_FEATURES.fullmatch(first):
+        said.append(
+            f"by its name, the first column {first!r} names what was measured in each row, but "
+            "rows are taken as observations and columns as variables. If the samples are the "
+            "columns, transpose the table first"
+        )
+    dates = [name for name in columns if _DATED_GENE.fullmatch(name)]
+    if dates:
+        shown = listed([*map(repr, dates)], SHOWN_NAMES)
+        said.append(
+            f"names of columns look like dates ({shown}), which spreadsheets make of names of "
+            "genes such as MARCH1 and SEPT2"
+        )
+    return said
 
 
 def _ordered(
