@@ -73,8 +73,22 @@ def test_pairs_within_clusters_are_left_out_however_many_rows_there_are(n_cluste
     said = "random rows were used: 3,000 of 3,600"
     assert (said in " ".join(many.provenance.notes)) == (n_clusters == 10)
     if n_clusters == 40:
-        with pytest.raises(reldep.exceptions.InputError, match="need `engine='blocks'`"):
+        with pytest.raises(reldep.exceptions.InputError, match="needs `engine='blocks'`"):
             reldep.dependence(x, y, clusters=codes, kernel="linear", engine="tiled")
+
+
+def test_rows_near_in_time_are_not_compared_however_many_there_are():
+    """Independent slow series: with pairs of neighbours the interval excludes 0 nearly always."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        x, y = smooth(rng, 3_010, 0.99), smooth(rng, 3_010, 0.99)
+        few = reldep.dependence(x[:3_000], y[:3_000], max_lag="auto", kernel="linear")
+        many = reldep.dependence(x, y, max_lag="auto", kernel="linear")
+        assert many.provenance.engine == "blocks"
+        assert few.confidence_interval().low == many.confidence_interval().low == 0
+        assert many.df == pytest.approx(few.df, rel=0.05)
+    with pytest.raises(reldep.exceptions.InputError, match="`max_lag=60` is too long for 3,010"):
+        reldep.dependence(x, y, max_lag=60)
 
 
 def test_permutations_next_to_blocks_shuffle_what_they_are_compared_with():

@@ -320,8 +320,8 @@ def check_units(n: int, clusters: IntArray | None, max_lag: int | str | None) ->
         found, what = _n_runs(n, max_lag), f"runs of {LAGS_IN_A_RUN} times `max_lag={max_lag}` rows"
     if found < FEWEST_UNITS:
         raise InputError(
-            f"`engine='blocks'` needs at least {FEWEST_UNITS} {what}, and there are {found}; use "
-            "`engine='tiled'`."
+            f"`engine='blocks'` needs at least {FEWEST_UNITS} {what}, and there are {found}; leave "
+            "`engine` out."
         )
 
 

@@ -149,8 +149,8 @@ def choose(
         slow = dependence is not None and n >= sizes.slow_rows and _can_deal(n, dependence)
         slow = slow and _are_slow(kernels, [*pairs, *totals], sizes.tiled_seconds)
         return [Part(Blocks() if slow else Dense(), *everything)]
-    if dependence is not None and "clusters" in dependence and _can_deal(n, dependence):
-        # All pairs of rows have those within clusters, which look like dependence.
+    if dependence and _can_deal(n, dependence):
+        # All pairs of rows have those within clusters or near in time, which look like dependence.
         return [Part(Blocks(), *everything)]
     traits = [Trait.of(kernel) for kernel in kernels]
     parts: dict[str, Part] = {}

@@ -8,7 +8,6 @@ import numpy as np
 
 from reldep.data.variables import IntArray
 from reldep.engine import Influence
-from reldep.engine.choose import SIZES
 from reldep.engine.clusters import ClusteredKernel, Clustering
 from reldep.exceptions import InputError
 from reldep.kernels.base import FittedKernel
@@ -39,7 +38,7 @@ def dependent_estimates(study: Study, influence: Influence, rows: RowDependence)
     if second:
         return crossed(*map(summed, (codes, second[0], cells_of(codes, second[0]))))
     clustering = Clustering.of(codes, by_rows=rows.clusters is None)
-    if not study.fitted or n > SIZES.dense_rows:
+    if not study.fitted:
         return summed(codes)
     names = dict.fromkeys(name for pair in pairs for name in pair)
     kernels = {name: _clustered(study.fitted[name], clustering) for name in names}
@@ -52,7 +51,7 @@ def dependent_independence(
 ) -> IndependenceTest:
     """Test independence where rows depend on each other."""
     rows = found.rows
-    if found.sides or study.n > SIZES.dense_rows:
+    if found.sides:
         error = float(found.standard_errors[0])
         if not error > 0:
             names = " and ".join(study.names)

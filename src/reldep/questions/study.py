@@ -16,7 +16,7 @@ from reldep.checks.subjects import MOST_ROWS
 from reldep.data.dataset import AlignedData, read_clusterings, read_dataset
 from reldep.data.variables import FloatArray, IntArray, Rows
 from reldep.engine import Influence, Pair, Plan, compute_influence, make_plan
-from reldep.engine.blocks import FEWEST_UNITS
+from reldep.engine.blocks import check_units
 from reldep.engine.choose import SIZES
 from reldep.engine.covariates import Regression
 from reldep.exceptions import InputError, ReldepWarning
@@ -358,15 +358,22 @@ def in_reach(study: Study, most: int = SIZES.dense_rows) -> Study:
     varies, varies between such clusters, which have the same weight each.
     """
     rows, n = study.dependence, study.n
-    codes, is_crossed = rows.clusters, rows.second_clusters is not None
     engine = getattr(study.options["engine"], "name", study.options["engine"])
-    if study.stored is not None or codes is None or is_crossed or n <= most or engine == "blocks":
+    is_crossed, codes = rows.second_clusters is not None, rows.clusters
+    if study.stored or not rows.any or is_crossed or n <= most or engine == "blocks":
         return study
-    if len(np.unique(codes)) >= FEWEST_UNITS:
+    try:
+        check_units(n, codes, rows.max_lag)
+    except InputError:
+        if codes is None:
+            words = f"`max_lag={rows.max_lag}` is too long for {n:,} rows"
+            raise InputError(f"{words}; pass a smaller one, or `max_lag='auto'`.") from None
+    else:
         if engine == "auto":
             return study
+        option = "clusters" if codes is not None else "max_lag"
         raise InputError(
-            f"beyond {most:,} rows `clusters` need `engine='blocks'`, not `engine={engine!r}`."
+            f"beyond {most:,} rows `{option}` needs `engine='blocks'`, not {engine!r}."
         )
     order = generator(study.options).permutation(n)
     order = order[np.argsort(codes[order], kind="stable")]
