@@ -26,13 +26,7 @@ from reldep.data.variables import FloatArray, IntArray
 from reldep.engine.block_table import Block, BlockTable, Row
 from reldep.engine.centred import Pair, Places, conditional_means, hsic_of
 from reldep.engine.dense import HELD_BYTES, Dense, is_many
-from reldep.engine.threads import (
-    OnProgress,
-    at_work,
-    progress_bar,
-    say_nothing,
-    single_threaded_blas,
-)
+from reldep.engine.threads import OnProgress, at_work, one_blas_thread, progress_bar, say_nothing
 from reldep.engine.tiled import products_of_rows
 from reldep.exceptions import InputError
 from reldep.kernels.base import FittedKernel
@@ -332,7 +326,7 @@ def seconds_of_pair(
 
     Blocks of more and more rows are timed until one takes `enough` seconds or has `most` rows.
     """
-    with single_threaded_blas():
+    with one_blas_thread():
         few = min(FEWEST_ROWS, len(kernels[0]))
         block_hsics(kernels, places, np.arange(few))  # loads compiled code
         n = 2 * FEWEST_ROWS

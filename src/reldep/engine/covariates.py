@@ -21,20 +21,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from reldep.data.variables import BoolArray, FloatArray, IntArray
-from reldep.engine.regression import (
-    ROUNDING,
-    SEARCH,
-    Search,
-    Smoother,
-    Term,
-    dictionary,
-    evenly,
-    orthonormal,
-    predictions,
-    principal,
-    pursue,
-    radial,
-)
+from reldep.engine import regression
+from reldep.engine.regression import ROUNDING, SEARCH, Search, Smoother, Term
 from reldep.kernels.columnwise import standardised
 from reldep.words import listed
 
@@ -85,7 +73,7 @@ class Covariates:
         self.straight = np.column_stack(
             [np.ones(self.m), self.numbers, *(dummy[:, 1:] for dummy in self.dummies)]
         )
-        self.Q = orthonormal(self.straight)
+        self.Q = regression.orthonormal(self.straight)
 
     @property
     def alone(self) -> BoolArray:
@@ -104,10 +92,10 @@ class Covariates:
         if self.is_one_label:
             return found
         few = self.search.landmarks
-        rows = evenly(np.lexsort(self.columns.T[::-1]), few)
-        found["smooth"] = radial(self.columns, rows, 1.0, 2)
+        rows = regression.evenly(np.lexsort(self.columns.T[::-1]), few)
+        found["smooth"] = regression.radial(self.columns, rows, 1.0, 2)
         if self.columns.shape[1] <= 3:
-            sharp = radial(self.columns, rows, 0.25, 2)
+            sharp = regression.radial(self.columns, rows, 0.25, 2)
             found["sharp"] = np.column_stack([found["smooth"], sharp])
         if self.p > 1:
             from scipy.stats import rankdata
@@ -117,7 +105,9 @@ class Covariates:
                 each = min(max(few // self.p, each // 4), each)
             ranks = rankdata(self.numbers, axis=0)
             curves = [
-                radial(column[:, None], np.argsort(column)[:: max(1, self.m // each)], 1.0, 1)
+                regression.radial(
+                    column[:, None], np.argsort(column)[:: max(1, self.m // each)], 1.0, 1
+                )
                 for column in ranks.T
             ]
             found["additive"] = np.column_stack(curves)
@@ -145,7 +135,7 @@ class Covariates:
             F = features if penalised is None else np.column_stack([features, penalised])
             F = F - F.mean(axis=0)
             F /= np.sqrt(np.square(F).sum() / self.m) if F.size else 1.0
-            V, sizes = principal(F - straight @ (straight.T @ F))
+            V, sizes = regression.principal(F - straight @ (straight.T @ F))
             for ridge in self.search.ridges * self.m if len(sizes) else [1.0]:
                 shares = sizes / (sizes + ridge)
                 if shares.sum() <= most:
@@ -194,20 +184,22 @@ class Covariates:
             return found
         # Ties in the covariates are broken by the columns, so that the order of rows is irrelevant.
         order = np.lexsort(np.column_stack([columns, self.columns[:, ::-1]]).T)
-        few = evenly(order, self.search.rows)
+        few = regression.evenly(order, self.search.rows)
         W = self.columns[few]
-        terms = dictionary(W, self.p, self.search)
+        terms = regression.dictionary(W, self.p, self.search)
         U, most = columns[few] * np.sqrt(weights), min(max(self.m // 8, 4), self.search.most_terms)
         fold = np.arange(len(few)) if self.units is None else self.units[few]
         fold = np.unique(fold, return_inverse=True)[1].reshape(-1) % self.search.folds
-        path = np.square(U - predictions(terms, W, U, fold, most)).mean(axis=1) / weights
+        path = np.square(U - regression.predictions(terms, W, U, fold, most)).mean(axis=1) / weights
         totals = [total(loss, weights) for loss in path]
         k = int(np.argmin(totals))
         if not k or totals[k] >= total(found.losses, weights):
             return found
-        chosen = pursue(terms, W, U, min(int(np.ceil(self.search.more_terms * k)), most))
+        chosen = regression.pursue(terms, W, U, min(int(np.ceil(self.search.more_terms * k)), most))
         beyond = [term.values(self.columns) for term in chosen]
-        again = self.ridge(columns, weights, orthonormal(np.column_stack([self.straight, *beyond])))
+        again = self.ridge(
+            columns, weights, regression.orthonormal(np.column_stack([self.straight, *beyond]))
+        )
         return Choice(again.smoother, path[k], again.basis, tuple(chosen))
 
     def penalised_errors(
@@ -248,8 +240,10 @@ class Covariates:
             The fitted values of the variable itself. A rating or a count has its shape from its
             mean, however many covariates move that.
         """
-        rows = evenly(np.lexsort(means.T[::-1]), self.search.landmarks)
-        curves = np.column_stack([radial(means, rows, width, 2) for width in (1.0, 0.25)])
+        rows = regression.evenly(np.lexsort(means.T[::-1]), self.search.landmarks)
+        curves = np.column_stack(
+            [regression.radial(means, rows, width, 2) for width in (1.0, 0.25)]
+        )
         found, least = None, features.var(axis=0).sum() * (self.m / (self.m - 1.0)) ** 2
         for errors in self.penalised_errors(features, {"mean": curves}):
             loss = np.square(errors).mean(axis=0).sum()

@@ -72,7 +72,7 @@ def at_work(
             if on_progress is not None:
                 on_progress(n_done, total)
 
-    with single_threaded_blas():
+    with one_blas_thread():
         try:
             yield results
         finally:
@@ -94,7 +94,7 @@ def added(parts: Iterable[Any]) -> Any:
     return total
 
 
-def single_threaded_blas() -> AbstractContextManager[Any]:
+def one_blas_thread() -> AbstractContextManager[Any]:
     """Keep matrix products to one thread where threads of our own call them."""
     loaded = tuple(name for name in WITH_BLAS if name in sys.modules)
     limits: AbstractContextManager[Any] = _blas_libraries(loaded).limit(limits=1, user_api="blas")
@@ -106,7 +106,7 @@ def blas_threads_for(n: int, small: int = 400) -> AbstractContextManager[Any]:
 
     Further threads would mostly wait, and keep other processes waiting (measured).
     """
-    return single_threaded_blas() if n <= small else nullcontext()
+    return one_blas_thread() if n <= small else nullcontext()
 
 
 @cache

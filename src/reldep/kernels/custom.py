@@ -367,34 +367,26 @@ def _examine(fitted: FittedKernel) -> KernelReport:
     # In another order, because functions that are not symmetric raise between the same rows.
     backwards = np.arange(len(fitted))[::-1]
     matrix = fitted(ALL_ROWS, backwards)[:, ::-1].copy()
+    report = partial(KernelReport, fitted.label, len(fitted))
     n_not_finite = int((~np.isfinite(matrix)).sum())
     if n_not_finite:
         fault = f"{n_not_finite} of its values are NaN or infinite"
-        missing = float("nan")
-        return KernelReport(
-            fitted.label, len(fitted), n_not_finite, missing, missing, missing, (fault,)
-        )
+        return report(n_not_finite, np.nan, np.nan, np.nan, (fault,))
     size = float(np.abs(matrix).max()) or 1.0
     asymmetry = float(np.abs(matrix - matrix.T).max()) / size
     smallest = _smallest_eigenvalue(matrix)
     block_error = _block_error(fitted, matrix) / size
-    failures = []
-    if asymmetry > ROUNDING:
-        failures.append(f"it is not symmetric: |K - K'| is up to {asymmetry:.3g} of its size")
-    if smallest < -ROUNDING:
-        failures.append(
-            "it is not positive semi-definite: the smallest eigenvalue after centring is "
-            f"{smallest:.3g} times the largest"
-        )
-    if block_error > ROUNDING:
-        failures.append(
-            f"blocks evaluated alone differ from the whole matrix by {block_error:.3g} of its "
-            "size: a value may depend on its two observations only, and the array returned must "
-            "be a new one"
-        )
-    return KernelReport(
-        fitted.label, len(fitted), 0, asymmetry, smallest, block_error, tuple(failures)
-    )
+    faults = {
+        f"it is not symmetric: |K - K'| is up to {asymmetry:.3g} of its size": asymmetry,
+        "it is not positive semi-definite: the smallest eigenvalue after centring is "
+        f"{smallest:.3g} times the largest": -smallest,
+        f"blocks evaluated alone differ from the whole matrix by {block_error:.3g} of its size: a "
+        "value may depend on its two observations only, and the array returned must be a new one": (
+            block_error
+        ),
+    }
+    failures = tuple(fault for fault, by in faults.items() if by > ROUNDING)
+    return report(0, asymmetry, smallest, block_error, failures)
 
 
 def _smallest_eigenvalue(matrix: FloatArray) -> float:

@@ -159,6 +159,10 @@ class Points:
         """Whether the rows are a sparse matrix."""
         return not isinstance(self.rows, np.ndarray)
 
+    def is_in_ordinary_unit(self, power: float) -> bool:
+        """Return True if this power of the unit can be multiplied with others."""
+        return bool(abs(power * np.log2(self.unit)) < ORDINARY)
+
     def take(self, rows: IntArray) -> Points:
         """Return some of the points, in the order given."""
         return Points(self.rows[rows], self.unit)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import log
-from typing import Any, ClassVar, get_args
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -14,26 +14,11 @@ from reldep.arguments import check_positive
 from reldep.data.variables import FloatArray, Labels, Numeric, Sparse, Variable
 from reldep.exceptions import InputError
 from reldep.kernels.base import Bandwidth, FittedKernel, Kernel, Rows, stacked
-from reldep.kernels.distances import (
-    FIRST,
-    GAUSSIAN,
-    LAPLACE,
-    ORDINARY,
-    PLUS,
-    ROOT,
-    TIMES,
-    Factor,
-    Points,
-)
-from reldep.kernels.scale import (
-    BandwidthKernel,
-    FittedBandwidth,
-    FittedFactors,
-    Scale,
-    ScaleRule,
-    scale_of,
-    score_of,
-)
+from reldep.kernels.distances import FIRST, GAUSSIAN, LAPLACE, PLUS, ROOT, TIMES, Factor, Points
+from reldep.kernels.scale import BandwidthKernel, FittedBandwidth, FittedFactors, scale_of, score_of
+
+if TYPE_CHECKING:
+    from reldep.kernels.scale import Scale
 
 NAMES = {GAUSSIAN: "Gaussian", LAPLACE: "Laplace"}
 
@@ -115,7 +100,7 @@ class RadialKernel(BandwidthKernel):
     """What Gaussian and Laplace share."""
 
     accepts = (Numeric, Sparse)
-    rules: ClassVar[tuple[str, ...]] = get_args(ScaleRule)
+    rules: ClassVar[tuple[str, ...]] = ("median", "mean")
     function: ClassVar[int]
 
     is_characteristic = True
@@ -310,7 +295,7 @@ class FittedDistance(FittedKernel):
 
     def in_own_unit(self) -> FittedDistance:
         """Return the kernel of the points in their own unit if that is far from 1."""
-        if abs(self.exponent * np.log2(self.points.unit)) < ORDINARY:
+        if self.points.is_in_ordinary_unit(self.exponent):
             return self
         return replace(self, points=replace(self.points, unit=1.0))
 

@@ -20,18 +20,12 @@ from reldep.stats.estimates import Estimates, degrees_of_freedom, estimates
 from reldep.stats.independence import independence_log_pvalues
 from reldep.stats.intervals import Intervals, Score, margins
 from reldep.stats.pairwise import Test, Tests, differences
-from reldep.stats.simultaneous import (
-    JointDraws,
-    SingleArray,
-    critical_value,
-    holm,
-    maxima_pvalues,
-    single_step,
-)
+from reldep.stats.simultaneous import JointDraws, critical_value, holm, maxima_pvalues, single_step
 from reldep.stats.units import ORDER, Units, square
 
 if TYPE_CHECKING:
     from reldep.engine.scan import Batch, Batches, BlockBatches
+    from reldep.stats.simultaneous import SingleArray
 
 
 def batch_estimates(
