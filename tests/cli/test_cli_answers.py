@@ -64,6 +64,7 @@ CALLS = {
     "rank mice.csv --source diet --targets genes=gene_* --targets C14.0:C18.0,diet --alpha 0.1 "
     "--adjust holm": "reldep.rank('diet', ['genes=gene_*', 'C14.0:C18.0,diet'], "
     "confidence_level=0.9, adjust='holm', data=",
+    "matrix mice.csv --variables diet,genotype,C14.0 --alpha 0.001": "n_simulations=20000",
     "contrast mice.csv --variables lipids=C* --weight diet~lipids=1 --weight diet~C14.0=-0.5": (
         "{('diet', 'lipids'): 1.0, ('diet', 'C14.0'): -0.5}"
     ),

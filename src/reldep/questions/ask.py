@@ -261,10 +261,14 @@ def complete(options: Mapping[str, Any]) -> dict[str, Any]:
             f"`n_permutations` has no effect with `test={test!r}`; pass `test='permutation'` too."
         )
     if "n_simulations" in found:
-        # Twenty draws beyond the critical value are the least that pins it down.
-        least = int(np.ceil(20 / (1.0 - found.get("confidence_level", 0.95))))
+        least = least_simulations(found.get("confidence_level", 0.95))
         check_count("n_simulations", found["n_simulations"], at_least=least)
     return found
+
+
+def least_simulations(confidence_level: float) -> int:
+    """Return the fewest draws that pin a critical value down: twenty are beyond it."""
+    return int(np.ceil(20 / (1.0 - confidence_level)))
 
 
 def name_variables(

@@ -24,13 +24,14 @@ from reldep.exceptions import InputError
 from reldep.files.read import READING, read
 from reldep.files.table import Table
 from reldep.questions import SENTENCES
-from reldep.questions.ask import take_columns
+from reldep.questions.ask import least_simulations, take_columns
 from reldep.results.answer import Answer
 
 # The questions whose answer is one point of a curve over bandwidths, and those with a plan.
 OVER_BANDWIDTHS, WITH_PLAN = ("compare",), ("compare", "dependence", "rank")
 
-# Arguments that no front end offers.
+# Arguments that no front end offers, and the most simulations for a small level: seconds.
+MOST_SIMULATIONS = 1_000_000
 PYTHON_ONLY = ("data", "names", "n_simulations", "confidence_level", "factors")
 
 PAPER = Argument(
@@ -201,6 +202,10 @@ def _completed(
         found.setdefault(first.name, lifetimes.split(",")[0].strip())
     if "confidence_level" in asked.arguments and alpha != 0.05:
         found["confidence_level"] = round(1.0 - alpha, 12)
+        drawn = asked.arguments.get("n_simulations")
+        least = least_simulations(found["confidence_level"])
+        if drawn is not None and drawn.default < least <= MOST_SIMULATIONS:
+            found["n_simulations"] = least
     for name, one in asked.arguments.items():
         if one.implied is not None:
             found[name] = one.implied(found)
