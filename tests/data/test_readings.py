@@ -149,7 +149,7 @@ cells(book(*SHEET)) == [("a", 1.5, None, 1, True), ("b", None, 2.5, 2, False)]
 book(*LINES, skip_rows=1).rows.values() == [4, 6, 7]
 book(*LINES, skip_rows=1)["x"].to_list() == [1.5, None, 2.5]
 book(["a", "b"], [1, 2], end=ERROR)["b"].to_list() == [2, None]
-"1 cells hold errors of formulas" in said(book(["a", "b"], [1, 2], end=ERROR))
+"1 cell with errors of formulas, such" in said(book(["a", "b"], [1, 2], end=ERROR))
 len(book(["a"], [1], sheet="data")) == len(book(["a"], [1], sheet=1)) == 1
 cells(book(["a", "b"], [1, 2], [3, 4], header=False, skip_rows=1), "c1,c2") == [(1, 2), (3, 4)]
 book(["x"], ["kg"], [1.5], [2.5])["x"].to_list() == [1.5, 2.5]

@@ -74,8 +74,8 @@ def read_workbook(source: Source, options: Reading) -> Table:
     n_hidden = facts["hidden rows"]
     notes += cells.notes
     if facts["errors"]:
-        n_errors = facts["errors"]
-        notes.append(f"{n_errors} cells hold errors of formulas, such as #DIV/0!, read as missing")
+        n_errors = counted(facts["errors"], "cell")
+        notes.append(f"{n_errors} with errors of formulas, such as #DIV/0!, read as missing")
     if facts["open formulas"]:
         notes.append(
             f"{counted(facts['open formulas'], 'formula')} without a value read as missing: open "
