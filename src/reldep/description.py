@@ -38,7 +38,7 @@ def rounded(digits: int, also: Sequence[float] = ()) -> Callable[[Sequence[Any]]
         texts = aligned([0.0 if abs(value) == 1 else value for value in (*own, *also)], digits)
         decimals = len(texts[0].partition(".")[2]) if texts else 0
         floats = (
-            f"{value:.{decimals}f}" if abs(value) == 1 else text
+            f"{value:.{decimals}f}" if abs(value) == 1 else text.replace("inf", "∞")
             for value, text in zip(own, texts, strict=False)
         )
         return [next(floats) if isinstance(value, float) else written(value) for value in values]

@@ -46,6 +46,7 @@ def test_columns_are_written_for_readers():
     # An exact 1 is the end of a range, and upper limits have the decimals of lower ones.
     assert rounded(3)([0.158, 1.0, -1.0]) == ["0.158", "1.000", "-1.000"]
     assert rounded(3, also=[0.5])([0.0351, 0.0]) == ["0.035", "0.000"]
+    assert rounded(3)([0.0351, float("inf")]) == ["0.0351", "∞"]
     assert errors([0.0657, 0.0401]) == ["0.066", "0.040"]
     assert errors([0.103, 0.0701, None]) == ["0.103", "0.070", ""]
     assert WRITERS["pvalue"]([1e-9, 0.0, None]) == ["1.0e-9", "< 1e-300", ""]

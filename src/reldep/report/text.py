@@ -20,6 +20,7 @@ _LATEX = str.maketrans(
         "^": r"\textasciicircum{}",
         "<": r"\textless{}",
         ">": r"\textgreater{}",
+        "∞": r"$\infty$",
     }
 )
 # A number as tables write it, perhaps with a power of ten.
