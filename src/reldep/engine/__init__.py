@@ -5,8 +5,9 @@ from reldep.engine.blocks import Blocks
 from reldep.engine.centred import Pair
 from reldep.engine.choose import Plan, Sizes, make_plan
 from reldep.engine.dense import Dense
+from reldep.engine.features import Features
 from reldep.engine.influence import Influence, compute_influence
-from reldep.engine.tables import Features, Lines
+from reldep.engine.lines import Lines
 from reldep.engine.tiled import Tiled
 
 __all__ = [

@@ -15,7 +15,8 @@ from reldep.arguments import check_choice
 from reldep.engine.blocks import SPLIT_BLOCKS, Blocks, check_units, seconds_of_pair
 from reldep.engine.centred import Pair, Places, numbered
 from reldep.engine.dense import Dense
-from reldep.engine.tables import Features, Line, Lines
+from reldep.engine.features import Features
+from reldep.engine.lines import Line, Lines
 from reldep.engine.tiled import Tiled
 from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.base import FittedKernel

@@ -26,7 +26,7 @@ from reldep.engine.block_table import BlockTable
 from reldep.engine.centred import Pair, Products, canonical, check_held, finish, hsic_of, numbered
 from reldep.engine.choose import SIZES, Part, Sizes, choose
 from reldep.engine.dense import Dense
-from reldep.engine.tables import Line
+from reldep.engine.lines import Line
 from reldep.engine.threads import added, at_work
 from reldep.engine.tiled import Tiled, products_of_rows, sums_of_rows
 from reldep.exceptions import ReldepWarning, UnknownPairError
