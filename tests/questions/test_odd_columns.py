@@ -98,7 +98,7 @@ scan(X, COLUMNS, measure=measure)
 @pytest.mark.parametrize("question", QUESTIONS.strip().splitlines())
 def test_every_question_answers_and_every_page_shows_it(question, measure):
     answer = called(question, {**globals(), "measure": measure})
-    assert "inf" in answer.summary()
+    assert "∞" in answer.summary()
     assert "nan" not in answer.summary().lower()
     table = json.loads(answer.to_json())["table"]
     errors = [row.get("standard_error") for row in table]
