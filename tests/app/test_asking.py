@@ -160,7 +160,7 @@ def test_cells_that_do_not_fit_are_shown_with_their_line(visitor, plants):
         "'?x?' in line 10 is not a number. Choose the kind number to make such cells missing, or "
         "category to make all cells labels."
     ]
-    assert "holds numbers and words: '?x?' (line 10)" in complaints(compared(visitor))[0]
+    assert "contains numbers and words: '?x?' (line 10)" in complaints(compared(visitor))[0]
     page = visitor.do("/kinds", **{"kind-1": "number"})
     assert faults(page) == []
     said = "1 of 60 cells is not a number and was read as missing: '?x?' in line 10."

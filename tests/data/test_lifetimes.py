@@ -58,7 +58,7 @@ def test_marks_with_two_meanings_are_refused(line):
 @pytest.mark.parametrize("name", ["censored", "cens", "is_alive", "Survived"])
 def test_a_column_that_asks_the_opposite_by_its_name_is_refused(name):
     marks = pd.Series([1, 0, 1, 1], name=name)
-    with pytest.raises(ValueError, match=f"{name} holds 1, 0, and by its name.*event_value=0"):
+    with pytest.raises(ValueError, match=f"{name} contains 1, 0, and by its name.*event_value=0"):
         events_of(marks)
     assert events_of(marks, event_value=0) == [0, 1, 0, 0]
     words = pd.Series(["dead", "alive"], name=name)

@@ -154,7 +154,7 @@ len(book(["a"], [1], sheet="data")) == len(book(["a"], [1], sheet=1)) == 1
 cells(book(["a", "b"], [1, 2], [3, 4], header=False, skip_rows=1), "c1,c2") == [(1, 2), (3, 4)]
 book(["x"], ["kg"], [1.5], [2.5])["x"].to_list() == [1.5, 2.5]
 book(["x"], ["kg"], [1.5], [2.5]).rows.values() == [3, 4]
-"line 2 holds units" in said(book(["x"], ["kg"], [1.5], [2.5]))
+"line 2 contains units" in said(book(["x"], ["kg"], [1.5], [2.5]))
 list(arrays(b=np.arange(6).reshape(3, 2), none=np.empty((3, 0))).columns) == ["b_0", "b_1"]
 arrays(a=np.array([30.0, np.nan]))["a"].to_list() == [30, None]
 cells(arrays(w=np.array(["a", "b"]), c=np.array([b"u", b"v"]))) == [("a", "u"), ("b", "v")]
@@ -190,7 +190,7 @@ kinds(text('{"a":1}\n' * 200 + '{"a":1.5,"c":5}\n', "x.jsonl")) == ["number", "i
 cells(joined("id,x\n007,1\n013,2\n", "id,y\n007,5\n7b,6\n")) == [("007", 1, 5)]
 reldep.read(pd.DataFrame({"a": [1, "x", -9]}), na=-9)["a"].isna().tolist() == [False, False, True]
 np.isnan(read_variable([1, 2, "NA", 4.5], "v").values.ravel()).tolist() == [0, 0, 1, 0]
-"holds numbers and words: 'a' (row 1)" in read_variable([1, "a", 2, "b"], "v").doubt
+"contains numbers and words: 'a' (row 1)" in read_variable([1, "a", 2, "b"], "v").doubt
 cells(from_r(pd.DataFrame({"x": [1.5, 2.5], "n": [1, 2]}))) == [(1.5, 1), (2.5, 2)]
 """
 

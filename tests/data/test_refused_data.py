@@ -78,7 +78,7 @@ text(gzip.compress(b'a,b\n1,2\n')[:-12]) -> x.csv is a damaged gzip file
 text('a,b\n1,2\n'.encode('utf-16-le')) -> a NUL byte on line 1. If … `encoding='utf-16'`
 text('a,b\n1,x\n2,é\n'.encode('latin1')) -> line 3 of x.csv is not UTF-8 … `encoding='latin1'`
 text(b'a,b\n' + b'1,x\n' * 1_500_000 + b'2,\xe9\n') -> line 1500002 of x.csv is not UTF-8 text
-text(AGES, take='age') -> x.csv: column 'age' holds numbers and words: 'unknown' (line 4). Write
+text(AGES, take='age') -> x.csv: column 'age' contains numbers and words: 'unknown' (line 4). Write
 text(AGES, where='age > 40') -> name it in `categories`. Or leave a column out with '!age'
 text(PNG, 'x.parquet') -> x.parquet is not a Parquet file: it looks like a PNG image
 text(b'PAR1' + bytes(40), 'x.parquet') -> x.parquet is damaged, or only a part of a Parquet file
@@ -97,16 +97,16 @@ half('npz') -> x.npz is damaged, or only a part of an NPZ
 sheet() -> x.xlsx is empty: its sheet 'data' has no columns and no rows
 sheet(['a', 'b']) -> x.xlsx has 2 columns, but no rows
 sheet(['a', 'b', 'a'], [1, 2, 3]) -> x.xlsx has more than one column named 'a'
-sheet(['x'], [1.5], ['oops'], [2.5]) -> holds numbers and words: 'oops' (line 3)
+sheet(['x'], [1.5], ['oops'], [2.5]) -> contains numbers and words: 'oops' (line 3)
 sheet(['a'], [1], sheet='dta') -> `sheet='dta'` is not known (did you mean 'data'?)
 sheet(['a'], [1], sheet=2) -> `sheet=2` is not there: x.xlsx has the sheets 'data'
-rds([1.0, 2.0]) -> x.rds holds 0 data frames
-npz(a=np.array([1, 'x'], dtype=object)) -> 'a' of x.npz holds pickled Python objects, … never loaded
+rds([1.0, 2.0]) -> x.rds contains 0 data frames
+npz(a=np.array([1, 'x'], dtype=object)) -> contains pickled Python objects, … never loaded
 npz(a=np.zeros((2, 2, 2))) -> 'a' of x.npz has 3 dimensions, its shape is (2, 2, 2)
 npz(a=np.float64(3)) -> 'a' of x.npz has 0 dimensions
 npz(a=np.zeros(2), b=np.zeros(3)) -> must have equally many rows; they have 'a': 2, 'b': 3
 npz(a=np.zeros(2, dtype=complex)) -> 'a' of x.npz is complex128; expected numbers, booleans
-npz(a=np.array([b'\xff'])) -> 'a' of x.npz holds bytes that are not UTF-8 text
+npz(a=np.array([b'\xff'])) -> 'a' of x.npz contains bytes that are not UTF-8 text
 npz(x=np.zeros((2, 1)), x_0=np.zeros(2)) -> more than one column named 'x_0'
 npz(a=np.zeros(0)) -> x.npz has 1 column, but no rows
 npz() -> must have equally many rows; they have none
@@ -177,7 +177,7 @@ variable(reldep.Survival([True, False], [1, 0])) -> TypeError: time is 'True' in
 variable(reldep.Survival('days', 'died')) -> TypeError: time is the string 'days'
 variable(reldep.Survival(np.ones((2, 2)), [1, 0])) -> time has 2 columns; pass one
 variable(reldep.Survival([1, 2], [1])) -> time has 2 entries and event 1; pass one of each per row
-variable(reldep.Survival([datetime.date.min] * 2, [1, 0])) -> time holds dates, and a lifetime is
+variable(reldep.Survival([datetime.date.min] * 2, [1, 0])) -> time contains dates, and a lifetime is
 """
 
 

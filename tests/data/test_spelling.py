@@ -50,7 +50,7 @@ def test_strings_of_numbers_give_the_answer_of_the_numbers(make, write, said):
 
 DOUBTFUL = {
     "limits": (["<0.5", *map(str, FAT[1:])], "has limits, which are not values: '<0.5' .row 0."),
-    "words": (["low", *map(str, FAT[1:])], "holds numbers and words: 'low' .row 0."),
+    "words": (["low", *map(str, FAT[1:])], "contains numbers and words: 'low' .row 0."),
     "units": (["3 mg", "5 g"] * (M // 2), "has different units"),
     "percent": (["30%", "0.4"] * (M // 2), "has different units"),
     "marks": (["1,234", "5,678"] * (M // 2), "has ',', which may be a decimal mark or a thousands"),

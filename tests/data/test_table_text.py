@@ -74,7 +74,7 @@ def test_in_a_large_file_a_late_word_is_named_with_its_line(write, column):
     rows = ",".join(late.values()) + "\n"
     late[column] = "oops"
     path = write("large.csv", "x,b\n" + rows * 300 + ",".join(late.values()) + "\n")
-    with pytest.raises(ValueError, match=rf"column '{column}' holds .*: 'oops' \(line 302\)"):
+    with pytest.raises(ValueError, match=rf"column '{column}' contains .*: 'oops' \(line 302\)"):
         large(path).read([column])
 
 

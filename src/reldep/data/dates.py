@@ -78,7 +78,7 @@ def judge_dates(cells: Sequence[str]) -> str | Doubt | None:
     if 2 * len(strange) >= len(cells):
         return None
     if strange:
-        return Doubt("holds dates and words", tuple(strange), "dated")
+        return Doubt("contains dates and words", tuple(strange), "dated")
     shapes: dict[str, str] = {}
     for text in cells:
         shapes.setdefault(re.sub(r"\d+", "0", text), text)

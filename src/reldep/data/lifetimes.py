@@ -175,7 +175,8 @@ def _read_times(values: list[Any], name: str, places: Rows) -> FloatArray:
     if present and are_moments(present):
         if not isinstance(present[0], (datetime.timedelta, np.timedelta64)):
             raise InputError(
-                f"{name} holds dates, and a lifetime is a length of time; subtract the first date."
+                f"{name} contains dates, and a lifetime is a length of time; subtract the first "
+                "date."
             )
         values = read_moments(values, name).values[:, 0].tolist()
     for row, value in enumerate(values):
@@ -215,7 +216,7 @@ def _read_events(
     elif answers and _ASKS_THE_OPPOSITE.search(name):
         shown = min(answers, key=lambda word: word not in _NO)
         raise InputError(
-            f"{name} holds {listing(known.values())}, and by its name it may say who was "
+            f"{name} contains {listing(known.values())}, and by its name it may say who was "
             f"censored, not who had the event. {way_out(known[shown])}"
         )
     elif None in meaning.values():

@@ -242,7 +242,7 @@ def _judge_numbers(words: pl.Series, distinct: pl.Series, evidence: Evidence) ->
     is_open = not proven and any("," in text or "." in text for text in present)
     if isinstance(form, Doubt):
         if strange:
-            form = Doubt("holds numbers and words", tuple(strange))
+            form = Doubt("contains numbers and words", tuple(strange))
         return replace(_doubtful(words, form), is_open=is_open)
     if form is None:
         return None
@@ -250,7 +250,7 @@ def _judge_numbers(words: pl.Series, distinct: pl.Series, evidence: Evidence) ->
     is_code = distinct.str.to_lowercase().is_in(list(MISSING_CODES))
     wrong = distinct.filter(read.is_null() & ~is_code).to_list()
     if wrong:
-        return _doubtful(words, Doubt("holds numbers and words", tuple(wrong)))
+        return _doubtful(words, Doubt("contains numbers and words", tuple(wrong)))
     notes = form.in_words()
     if not notes and (read.is_not_null() & distinct.cast(float, strict=False).is_null()).any():
         notes = ["special minus signs or spaces read as plain ones"]
@@ -288,7 +288,7 @@ def _judge_dates(words: pl.Series, distinct: pl.Series) -> Column | None:
     if 2 * n_wrong >= words.count():
         return None
     wrong = words.filter(moments.is_null() & words.is_not_null()).unique(maintain_order=True)
-    fault = Doubt("holds dates and words", tuple(wrong), "dated")
+    fault = Doubt("contains dates and words", tuple(wrong), "dated")
     return _doubtful(words, fault)
 
 

@@ -204,7 +204,7 @@ def _doubt_of_codes(words: Sequence[str]) -> str | None:
     if 2 * digits < len(words):
         return None
     example = next(word for word in words if _is_code(word))
-    return f"may hold codes or numbers: {cell(example)} starts with a zero"
+    return f"may contain codes or numbers: {cell(example)} starts with a zero"
 
 
 def _doubted(labels: Labels, doubt: str | None) -> Labels:

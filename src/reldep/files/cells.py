@@ -202,7 +202,7 @@ def _without_nameless(known: Mapping[str, Column], cells: Cells) -> dict[str, Co
         if cells.skip_rows is not None:
             way_out = f"If the table starts further down, pass `skip_rows={cells.skip_rows}`."
         raise InputError(
-            f"{cells.name} has {len(filled)} columns without a name that hold values. {way_out}"
+            f"{cells.name} has {len(filled)} columns without a name that contain values. {way_out}"
         )
     return {
         "" if name in filled else name: column

@@ -212,7 +212,7 @@ def _array(archive: Any, own: str, name: str) -> Any:
             if "allow_pickle" not in str(error):
                 raise
             raise InputError(
-                f"array {own!r} of {name} holds pickled Python objects, which are never loaded. "
+                f"array {own!r} of {name} contains pickled Python objects, which are never loaded. "
                 f"Save {own}.astype(float) or {own}.astype(str)."
             ) from error
 
@@ -228,7 +228,7 @@ def _as_column_values(array: object, what: str) -> npt.NDArray[np.generic]:
         )
     kind, size = array.dtype.kind, array.dtype.itemsize
     if kind == "S":
-        with translated(f"array {what} holds bytes that are not UTF-8 text"):
+        with translated(f"array {what} contains bytes that are not UTF-8 text"):
             return np.char.decode(array, "utf-8")
     if kind == "f" and size not in (4, 8):
         return array.astype(np.float64)
@@ -304,7 +304,8 @@ def _from_r(source: Source, read: Any) -> tuple[pl.DataFrame, dict[str, list[str
     tables = {own: value for own, value in frames.items() if hasattr(value, "columns")}
     if len(tables) != 1:
         raise InputError(
-            f"{source.name} holds {len(tables)} data frames. Save the one you want with saveRDS()."
+            f"{source.name} contains {len(tables)} data frames. Save the one you want with "
+            "saveRDS()."
         )
     table = next(iter(tables.values()))
     return pl.DataFrame([series_of_pandas(str(own), table[own]) for own in table.columns]), {}

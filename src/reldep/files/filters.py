@@ -286,7 +286,9 @@ class _Condition:
             text = f"text stands in single quotes: '{name}'"
             self.check(False, f"there is no column {name!r} (nearest: {near}); {text}")
         kind = self.frame.schema[name]
-        self.check(not kind.is_nested() and kind != pl.Object, f"{name!r} holds lists or objects")
+        self.check(
+            not kind.is_nested() and kind != pl.Object, f"{name!r} contains lists or objects"
+        )
         own = cs.by_name(name).as_expr()  # pl.col would take "*" and "^x$" for patterns
         if kind.is_numeric() or kind.is_temporal() or kind == pl.Boolean:
             plain = "number" if kind.is_numeric() else "date"

@@ -140,7 +140,7 @@ def header_of_records(
     if has_units:
         pairs = zip(names, map(str.strip, following[0]), strict=False)
         shown = printable(listed([f"{own}: {unit}" for own, unit in pairs if unit], 4))
-        notes.append(f"line {below} holds units, not an observation, and was left out ({shown})")
+        notes.append(f"line {below} contains units, not an observation, and was left out ({shown})")
     return Header(tuple(names), ",", line, has_header + has_units, skip_rows, tuple(notes))
 
 
@@ -184,10 +184,10 @@ def _check_names(names: Sequence[str], name: str, line: int, skip_rows: int | No
         return []
     if not all(map(str.isdecimal, names)):
         raise InputError(
-            f"line {line} of {name} holds numbers in place of column names: {listing(names)}. If "
-            "the file has no header, pass `header=False`."
+            f"line {line} of {name} contains numbers in place of column names: {listing(names)}. "
+            "If the file has no header, pass `header=False`."
         )
-    return [f"line {line} holds whole numbers, which were taken as the names of columns"]
+    return [f"line {line} contains whole numbers, which were taken as the names of columns"]
 
 
 def check_rows(n_rows: int, names: Collection[str], name: str) -> None:
@@ -369,7 +369,7 @@ def summary_rows(
     if what is not None:
         rows.append(last)
         notes.append(
-            f"{place(last)} holds the {what} of the rows above it, and so is no observation"
+            f"{place(last)} contains the {what} of the rows above it, and so is no observation"
         )
     return rows, notes
 

@@ -155,8 +155,8 @@ def _ragged(source: Source, header: Header, line: int, n_fields: int) -> InputEr
     with source.open() as file:
         text = next(islice(file, line - 1, None)).decode("utf-8", "replace")
     causes = (
-        f"A value that holds the delimiter {sign!r} must stand in double quotes (is it a decimal "
-        "comma?), and every column needs a name (R leaves out that of the row names)."
+        f"A value that contains the delimiter {sign!r} must stand in double quotes (is it a "
+        "decimal comma?), and every column needs a name (R leaves out that of the row names)."
         if n_fields > n_columns
         else "Was the line cut off, or is it a footer? Complete it or delete it."
     )
