@@ -147,8 +147,11 @@ class Ranking(AtOnce):
         )
 
     def _notes(self) -> list[str]:
-        note = "Intervals, ranks and the set of the best hold for all targets at once"
-        return [f"{note}; {len(self.maxima):,} draws.", *self._unlike(self.targets)]
+        note = (
+            "Intervals, ranks (but for exact ties) and the set of the best hold for all targets at "
+            f"once; {len(self.maxima):,} draws."
+        )
+        return [note, *self._unlike(self.targets)]
 
     def _pictures(self, at: sentences.Setting) -> list[Picture]:
         # More rows would be too small to read.
