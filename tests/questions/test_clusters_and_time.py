@@ -73,6 +73,8 @@ def test_pairs_within_clusters_are_left_out_however_many_rows_there_are(n_cluste
     said = "random rows were used: 3,000 of 3,600"
     assert (said in " ".join(many.provenance.notes)) == (n_clusters == 10)
     if n_clusters == 40:
+        # What is refused is not proposed.
+        assert "`engine='tiled'`" not in many.summary()
         with pytest.raises(reldep.exceptions.InputError, match="needs `engine='blocks'`"):
             reldep.dependence(x, y, clusters=codes, kernel="linear", engine="tiled")
 

@@ -66,7 +66,7 @@ class BlockTable:
     n_planned : int
         The blocks that there would have been without an interrupt.
     seconds : float
-        About how long all pairs of rows would take.
+        About how long all pairs of rows would take; 0 where they are no way out.
     splits : ndarray, shape (n_split, n_pairs), or None
         For some blocks, how far HSICs averaged over halves are from that of the block: their mean
         square is the variance of the second component of a block.

@@ -226,7 +226,8 @@ class Blocks:
             pairs,
             n_rows=n,
             n_planned=len(blocks),
-            seconds=seconds * n**2,
+            # All pairs have those within clusters or a lag, which only blocks leave out.
+            seconds=0.0 if dependence else seconds * n**2,
             each=None if units is None else each,
         )
 
