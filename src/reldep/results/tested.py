@@ -156,7 +156,8 @@ class Result(Estimated):
         """Return what every observation adds to the estimate, times their number."""
         if not self.dependences.keeps_rows:
             raise InputError(
-                "blocks of rows do not keep what every row adds; use `engine='tiled'`."
+                "blocks of rows do not keep what every row adds; use `engine='tiled'`, or, with "
+                "`clusters` or `max_lag`, fewer rows."
             )
         if self.dependences.fragile:
             raise InputError("the estimate has no standard error that rows could have a share in.")
